@@ -8,7 +8,7 @@ FACTORS = ("--scheme", "*weight=factors", "--overlap")
 CASES = (
     *("factor_gradients", "factor_weights", "factor_bytes", "factor_accumulation"),
     *("factor_uses", "factor_gradients_of_autograd", "factor_precision", "factor_copies"),
-    *("factor_unused", "factor_hooks"),
+    *("factor_unused", "factor_hooks", "factor_threads"),
 )
 
 
@@ -92,6 +92,13 @@ class TorchFactorsTest(torch_wrap_ranks.WrapRanksTest):
             self.assertLess(error, 1e-6)
             self.assertTrue(has_seen)
             self.assertEqual(schemes.count("sum"), 1)
+
+    def test_ranks_that_compute_otherwise(self):
+        for place, (error, schemes, said) in enumerate(self.found["factor_threads"]):
+            self.assertLess(error, 1e-6)
+            self.assertEqual(schemes.count("sum"), 4)
+            told = "ranks differ in processors, threads, PyTorch or layers" if place == 0 else ""
+            self.assertIn(told, said)
 
 
 if __name__ == "__main__":

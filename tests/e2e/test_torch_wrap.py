@@ -5,9 +5,10 @@ import types
 import unittest
 
 import torch_wrap_ranks
+from pytorch_case import PACKAGE
 from waiting import PATIENCE, SILENCE
 
-sys.path.insert(0, str(torch_wrap_ranks.PACKAGE))
+sys.path.insert(0, str(PACKAGE))
 from syncline.torch import planned  # noqa: E402, the package of these sources
 
 CUT = ("--planner", "p3:1KiB", "--overlap", "step")

@@ -1,5 +1,5 @@
 """A rank of test_torch_ddp.py: torch_ddp.py KIND RANK RANKS FOLDER SECONDS. Prints what is refused
-as JSON. OTHER is the folder of another plan."""
+as JSON. OTHER is the folder of another plan, ORDERED that of one that overlaps steps."""
 
 import json
 import os
@@ -11,6 +11,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
+from syncline.torch import versions as needs
 from torch_wrap_case import refused
 
 
@@ -98,6 +99,7 @@ def without_plan(net, rank, ranks):
         found[f"{backend}, none"] = refused(lambda: syncline.torch.ddp(net()))
         dist.destroy_process_group()
     found["buckets"] = len(syncline.torch.buckets(net(), other))
+    found["ordered"] = refused(lambda: syncline.torch.buckets(net(), os.environ["ORDERED"]))
     return found
 
 
@@ -110,6 +112,8 @@ def versions(net, rank, ranks):
         pass
 
     found = {}
+    with mock.patch.object(dist.distributed_c10d, "_process_group_name", None):
+        found["calibrate"] = refused(needs.naming)
     with mock.patch.object(DistributedDataParallel, "__init__", old):
         found["ddp"] = refused(lambda: syncline.torch.ddp(net()))
         found["buckets"] = refused(lambda: syncline.torch.buckets(net()))

@@ -3,6 +3,7 @@ function's result is printed."""
 
 import contextlib
 import copy
+import functools
 import io
 import pickle
 
@@ -12,7 +13,7 @@ import torch_wrap_nets as nets
 from torch.nn.functional import linear
 from torch.utils.checkpoint import checkpoint
 from torch_wrap_case import error, gradients, weights
-from torch_wrap_training import OPTIMIZERS
+from torch_wrap_training import OPTIMIZERS, scaled
 
 import syncline.torch
 from syncline.torch.wrapped import model as wrapped
@@ -241,22 +242,9 @@ def factor_gradients_of_autograd(case):
 
 def factor_precision(case):
     """In autocast factors are of 16 bits; a gradient that is infinite on one rank is on all."""
-    results = []
-    for model in (case.ddp(), case.wrapped("mlp.factors", case.net())):
-        optimizer = torch.optim.SGD(model.parameters(), 0.1)
-        scaler = torch.amp.GradScaler("cpu", init_scale=64.0, growth_interval=2)
-        scales = []
-        for step in range(4):
-            optimizer.zero_grad()
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                loss = nets.loss_of(model(batch(case, model, step)))
-            if step == 2 and case.rank == 1:
-                loss = loss * float("inf")
-            scaler.scale(loss).backward()
-            scaler.step(optimizer)
-            scaler.update()
-            scales.append(scaler.get_scale())
-        results.append((weights(model), scales))
+    model = case.wrapped("mlp.factors", case.net())
+    data = functools.partial(batch, case)
+    results = [scaled(case, each, data, STEPS) for each in (case.ddp(), model)]
     kinds = {each.buffer.dtype for each in wrapped.of(model).reducer.factored.values()}
     return {
         "worst": error(results[1][0], results[0][0]),
@@ -303,3 +291,17 @@ def factor_hooks(case):
     expected = run(case, case.ddp(), steps=2)
     mine = run(case, model, steps=2)
     return [worst(mine, expected), min(seen) > 0, travelled(model)[-1]]
+
+
+def factor_threads(case):
+    """Ranks of unequal threads would compute products with other bits: they send sums."""
+    said = io.StringIO()
+    torch.set_num_threads(1 + case.rank)
+    try:
+        with contextlib.redirect_stderr(said):
+            model = case.wrapped("mlp.factors", case.net())
+            mine = run(case, model, steps=2)
+    finally:
+        torch.set_num_threads(1)
+    expected = run(case, case.ddp(), steps=2)
+    return [worst(mine, expected), travelled(model)[-1], said.getvalue()]

@@ -1,20 +1,14 @@
 """Ranks that run cases of wrapped models, and their plans."""
 
 import json
-import os
 import pathlib
 import subprocess
-import tempfile
-import unittest
 
-import c_api
 import harness
 import stepcache
-import torch_plugin
-import virtual
+from pytorch_case import PyTorchCase
 from waiting import PATIENCE
 
-PACKAGE = harness.TOP / "runtime" / "python"
 HERE = pathlib.Path(__file__).parent
 EXPORT = harness.TOP / "samples" / "models" / "export.py"
 # What is exported of torch_wrap_nets.py to plan from, with the length of its input.
@@ -32,18 +26,14 @@ TRACE = "name,bytes,forward,backward\n" + "".join(
 )
 
 
-class WrapRanksTest(unittest.TestCase):
+class WrapRanksTest(PyTorchCase):
     """`plans` by name: the net, the ranks, and options of `compile`."""
 
     plans = {}
 
     @classmethod
     def setUpClass(cls):
-        try:
-            cls.python = torch_plugin.python()
-        except virtual.Missing as missing:
-            raise unittest.SkipTest(str(missing)) from None
-        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        super().setUpClass()
         used = {net for net, *_ in cls.plans.values()}
         for net, (function, inputs) in EXPORTS.items():
             if net not in used:
@@ -68,19 +58,6 @@ class WrapRanksTest(unittest.TestCase):
             words += ("--batch", 4, "--loss", "cross-entropy")
             model = cls.folder / f"{net}.onnx"
         harness.syncline("compile", model, *words, *options, "-o", plan)
-
-    @staticmethod
-    def variables():
-        common = {
-            **os.environ,
-            "PYTHONPATH": str(PACKAGE),
-            "SYNCLINE_LIBRARY": str(c_api.LIBRARY),
-            "GLOO_SOCKET_IFNAME": "lo",
-            "OMP_NUM_THREADS": "1",
-            "MEET": f"tcp://127.0.0.1:{harness.free_port()}",
-        }
-        common.pop("SYNCLINE_PLAN", None)
-        return common
 
     @classmethod
     def ranks(cls, ranks, *kinds, seconds=PATIENCE):

@@ -206,24 +206,27 @@ def clipping(case):
     return {"worst": max(map(error, found, expected)), "norms": norms[:2], "said": said}
 
 
+def scaled(case, model, data, steps):
+    """Weights and scales of steps on data(model, step); in one of them a loss is infinite."""
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    scaler = torch.amp.GradScaler("cpu", init_scale=64.0, growth_interval=2)
+    scales = []
+    for step in range(steps):
+        optimizer.zero_grad()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            loss = nets.loss_of(model(data(model, step)))
+        if step == 2 and case.rank == 1:
+            loss = loss * float("inf")
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        scales.append(scaler.get_scale())
+    return weights(model), scales
+
+
 def scaling(case):
     """GradScaler with autocast; a gradient that is infinite on one rank skips the step on all."""
-    found = []
-    for model in (case.ddp(), case.wrapped()):
-        optimizer = torch.optim.SGD(model.parameters(), 0.1)
-        scaler = torch.amp.GradScaler("cpu", init_scale=64.0, growth_interval=2)
-        scales = []
-        for step in range(STEPS):
-            optimizer.zero_grad()
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                loss = nets.loss_of(model(case.data(model, step)))
-            if step == 2 and case.rank == 1:
-                loss = loss * float("inf")
-            scaler.scale(loss).backward()
-            scaler.step(optimizer)
-            scaler.update()
-            scales.append(scaler.get_scale())
-        found.append((weights(model), scales))
+    found = [scaled(case, model, case.data, STEPS) for model in (case.ddp(), case.wrapped())]
     return {"worst": error(found[1][0], found[0][0]), "scales": [found[0][1], found[1][1]]}
 
 

@@ -27,7 +27,8 @@ class PyTorchCase(unittest.TestCase):
             raise unittest.SkipTest(str(missing)) from None
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
 
-    def variables(self, **extra):
+    @classmethod
+    def variables(cls, **extra):
         """The environment of scripts, which meet at one place and have no plan."""
         given = {
             **harness.environment(),

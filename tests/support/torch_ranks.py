@@ -52,9 +52,10 @@ class TorchRanksTest(PyTorchCase):
             harness.syncline("compile", model, *words, "--plan-only", *extra, "-o", plan)
         return plan
 
-    def variables(self, **extra):
+    @classmethod
+    def variables(cls, **extra):
         """The environment of ranks, which have the wheel's entry point."""
-        path = os.pathsep.join((str(PACKAGE), str(self.folder / "site")))
+        path = os.pathsep.join((str(PACKAGE), str(cls.folder / "site")))
         return super().variables(**{"PYTHONPATH": path, **extra})
 
     def ranks(self, kind, ranks, plans=None, seconds=PATIENCE, **variables):

@@ -20,14 +20,7 @@ constexpr std::int64_t mib = 1 << 20;
 /// Merging alone by one scheme whose messages take from computation; some layers share a module.
 Problem slowedMerging(std::uint64_t seed) {
   Random random(seed);
-  ProblemMix mix{.layers = static_cast<std::size_t>(1 + random.below(9)),
-                 .mergeClasses = 1,
-                 .factorShare = 0,
-                 .onlyOneWay = 0,
-                 .piggybacks = false};
-  mix.cost = allCostKinds[random.below(std::size(allCostKinds))];
-  mix.kind = allLayerKinds[random.below(std::size(allLayerKinds))];
-  Problem problem = randomProblem(random, mix);
+  Problem problem = randomMerging(random, 9);
   problem.mergeClasses[0].options.resize(1);
   addLosses(random, problem);
   for (std::size_t k = 0; k + 1 < problem.layers.size(); ++k)

@@ -105,6 +105,17 @@ Problem randomSmallProblem(std::uint64_t seed, std::size_t maxLayers, std::int64
   }
 }
 
+Problem randomMerging(Random &random, std::size_t mostLayers) {
+  ProblemMix mix{.layers = static_cast<std::size_t>(1 + random.below(mostLayers)),
+                 .mergeClasses = 1,
+                 .factorShare = 0,
+                 .onlyOneWay = 0,
+                 .piggybacks = false};
+  mix.cost = allCostKinds[random.below(std::size(allCostKinds))];
+  mix.kind = allLayerKinds[random.below(std::size(allLayerKinds))];
+  return randomProblem(random, mix);
+}
+
 void addLosses(Random &random, Problem &problem) {
   const bool isUniform = random.below(2) == 0;
   const Interference all{random.between(1, 2), random.between(1, 3)};

@@ -27,6 +27,9 @@ Problem randomProblem(Random &random, const ProblemMix &mix);
 /// `mostChoices` combinations in the problem drawn from the same seed.
 Problem randomSmallProblem(std::uint64_t seed, std::size_t maxLayers, std::int64_t maxChoices);
 
+/// Merging alone of at most `mostLayers` layers, by one or more schemes.
+Problem randomMerging(Random &random, std::size_t mostLayers);
+
 /// Lets every message take from computation, by factors of 1 to 4, each scheme by its own or all by
 /// the same.
 void addLosses(Random &random, Problem &problem);

@@ -32,16 +32,9 @@ void expectSlowedBest(const Problem &problem) {
 }
 
 /// Merging alone by one or two schemes.
-Problem randomMerging(std::uint64_t seed) {
+Problem slowedMerging(std::uint64_t seed) {
   Random random(seed);
-  ProblemMix mix{.layers = static_cast<std::size_t>(1 + random.below(8)),
-                 .mergeClasses = 1,
-                 .factorShare = 0,
-                 .onlyOneWay = 0,
-                 .piggybacks = false};
-  mix.cost = allCostKinds[random.below(std::size(allCostKinds))];
-  mix.kind = allLayerKinds[random.below(std::size(allLayerKinds))];
-  Problem problem = randomProblem(random, mix);
+  Problem problem = randomMerging(random, 8);
   addLosses(random, problem);
   return problem;
 }
@@ -50,7 +43,7 @@ Problem randomMerging(std::uint64_t seed) {
 TEST(SlowedComputation, MergingEqualsExhaustiveSearchWithEvents) {
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    ASSERT_NO_FATAL_FAILURE(expectSlowedBest(randomMerging(seed)));
+    ASSERT_NO_FATAL_FAILURE(expectSlowedBest(slowedMerging(seed)));
   }
 }
 
@@ -162,7 +155,7 @@ TEST(SlowedComputation, LeastLostPerByteIsThatOfTheLargestMessage) {
 }
 
 TEST(SlowedComputation, RefusesLossesAboveTheTime) {
-  Problem problem = randomMerging(1);
+  Problem problem = slowedMerging(1);
   problem.mergeClasses[0].options[0].lost = std::make_shared<AffineCost>(1e9, 0);
   EXPECT_NE(validate(problem).message().find("to take from computation at least 0 s"),
             std::string::npos);
@@ -179,7 +172,7 @@ TEST(SlowedComputation, RefusesLossesAboveTheTime) {
 TEST(SlowedComputation, JudgeRefusesWhatForgetsLosses) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Problem problem = randomMerging(seed);
+    const Problem problem = slowedMerging(seed);
     Problem free = problem;
     for (SchemeOption &option : free.mergeClasses[0].options)
       option.lost = nullptr;

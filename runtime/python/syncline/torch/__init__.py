@@ -106,7 +106,8 @@ def wrap(
     A torch.nn.Linear whose message has the scheme 'factors' sends its inputs and the gradients of
     its outputs, of which ranks may have different numbers. Its own gradients are not computed. In a
     step that has more to send, as behind no_sync(), or where torch.compile runs the layer, its
-    gradients are summed; so are those of sharded messages. wrap() says what is not as planned.
+    gradients are summed; so are those of sharded messages, and of ranks that differ in processors,
+    threads or PyTorch. wrap() says what is not as planned.
 
     A trained parameter without a gradient is an error, or counts as zeros with `allow_unused`. An
     exception names a lost rank, at the latest behind the timeout of the process group.

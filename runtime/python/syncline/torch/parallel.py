@@ -51,6 +51,11 @@ def opened(plan):
 def buckets(model, plan):
     """The sizes of the plan's messages in MiB, whose members are the model's gradients."""
     ignored = set(getattr(model, "_ddp_params_and_buffers_to_ignore", ()))
+    if plan.about.overlaps_steps:
+        raise ValueError(
+            f"'{plan.folder}': the plan overlaps steps, which DistributedDataParallel does not:"
+            " expected one by '--planner ddp-list' or '--overlap backward', or wrap()"
+        )
     every = model.named_parameters()
     trained = {name: each for name, each in every if each.requires_grad and name not in ignored}
     try:

@@ -50,6 +50,18 @@ def check_bucket_list():
         )
 
 
+def naming():
+    """c10d's function that names a new process group, in whose place calibrate() has its own."""
+    found = getattr(distributed_c10d, "_process_group_name", None)
+    if not found:
+        raise RuntimeError(
+            f"PyTorch {torch.__version__}: calibrate(): expected c10d's '_process_group_name', got"
+            " none: this version of syncline does not know this PyTorch; 'syncline calibrate' does"
+            " without"
+        )
+    return found
+
+
 def known_groups():
     """c10d's tables of all process groups, in which process_group() enters its own."""
     found = getattr(distributed_c10d, "_world", None)

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import platform
 import socket
 
 import torch
@@ -17,6 +18,15 @@ def gathered(value, group):
     values = [None] * dist.get_world_size(group)
     dist.all_gather_object(values, value, group=group)
     return values
+
+
+def computing():
+    """On what the bits of a product of matrices depend, besides the matrices."""
+    with contextlib.suppress(OSError):
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            model = next((line for line in file if line.startswith("model name")), "")
+            return model, torch.get_num_threads(), torch.__version__
+    return platform.machine(), torch.get_num_threads(), torch.__version__
 
 
 def agree(plan, failure, parameters, settings, group):

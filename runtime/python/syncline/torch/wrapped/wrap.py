@@ -63,6 +63,8 @@ def wrap(model, plan, optimizer, process_group, allow_unused, broadcast_buffers)
         for name, each in model.named_parameters()
     }
     agreement.agree(fit and fit.plan, said, parameters, settings, process_group)
+    if not fit.form:
+        settle_factors(fit, process_group)
     group = joined(fit.plan, process_group, type(model).__name__)
     try:
         agreement.broadcast([*model.parameters(), *model.buffers()], process_group)
@@ -81,6 +83,18 @@ def wrap(model, plan, optimizer, process_group, allow_unused, broadcast_buffers)
     if dist.get_rank(process_group) == 0 and not fit.form:
         say(fit)
     return model
+
+
+def settle_factors(fit, process_group):
+    """Each rank computes gradients from factors, which have equal bits where all do it alike."""
+    own = (agreement.computing(), sorted(fit.linears))
+    if any(each != own for each in agreement.gathered(own, process_group)):
+        for place in fit.linears:
+            fit.layout.messages[place].why_not = (
+                "ranks differ in processors, threads, PyTorch or layers, so that gradients from"
+                " factors would differ in bits"
+            )
+        fit.linears = {}
 
 
 def check_arguments(model, optimizer):
