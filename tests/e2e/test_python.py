@@ -78,6 +78,13 @@ class CommandsTest(unittest.TestCase):
             with self.subTest(expected), self.assertRaisesRegex(syncline.Error, expected):
                 plan = syncline.Plan(folder)
                 (plan.ranks, plan.step, plan.efficiency, plan.gap, plan.messages)
+        os.truncate(folder / "plan.json", (256 << 20) + 1)
+        with self.assertRaisesRegex(syncline.Error, "expected a file of at most 256 MiB$"):
+            syncline.Plan(folder).step
+        (folder / "plan.json").unlink()
+        os.mkfifo(folder / "plan.json")  # nobody ever writes into it
+        with self.assertRaisesRegex(syncline.Error, "expected a file of at most 256 MiB$"):
+            syncline.Plan(folder).step
 
     def test_no_program(self):
         """SYNCLINE may name a file that is no program, or another program."""

@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, get_type_hints
 from .errors import Error
 
 SCHEMA = 20  # of plan.json, as planSchema in PlanConstants.h
+LARGEST = 256 << 20  # bytes of plan.json, as maxPlanBytes
 NUMBER, NONE = (int, float), type(None)
 
 
@@ -55,8 +56,11 @@ class Plan:
     @cached_property
     def json(self) -> Dict[str, Any]:
         """All that plan.json says."""
+        file = self.path / "plan.json"
         try:
-            read = json.loads((self.path / "plan.json").read_bytes())
+            if file.exists() and not (file.is_file() and file.stat().st_size <= LARGEST):
+                raise Error(f"{self._where}: expected a file of at most {LARGEST >> 20} MiB")
+            read = json.loads(file.read_bytes())
         except (OSError, ValueError, RecursionError) as error:
             raise Error(f"{self._where}: {error}") from error
         if not isinstance(read, dict):
