@@ -53,7 +53,7 @@ class CalibrateTest(RefusalTest):
         self.assertEqual((described["name"], described["ranks"]), ("two 'local' ranks", 2))
         self.assertAlmostEqual(described["latency_interference"], early)
         both = float(re.search(r"^  # Two messages at once .*\n  messages: (.*)$", text, re.M)[1])
-        self.assertTrue(1 <= both <= 4, both)
+        self.assertTrue(1 <= both <= 10, both)  # what other work takes from messages counts, too
         self.assertAlmostEqual(described["message_interference"], both)
         harness.syncline("run", plan, "-n", 2, "--steps", 2)
 
