@@ -80,6 +80,26 @@ class RecordingTest(unittest.TestCase):
         rows = recording.trace().splitlines()
         self.assertEqual([row.split(",")[1] for row in rows[1:]], ["300B", "200B", "100B"])
 
+    def test_begins_the_step_with_the_backward_pass(self):
+        """Also where the machine paused longer within it. Calls outside are no gradients."""
+        recording, time = Recording(), 0.0
+        for step in range(6):
+            for size, pause in ((100, 0.1), (200, 0.9), (300, 0.1)):
+                time += pause
+                recording.add(size, F32, time, backward=step).end = time
+            recording.add(4, F32, time).end = time
+        rows = recording.trace().splitlines()
+        self.assertEqual([row.split(",")[1] for row in rows[1:]], ["300B", "200B", "100B"])
+
+    def test_begins_a_step_of_two_backward_passes_at_the_longer_pause(self):
+        recording, time = Recording(), 0.0
+        for step in range(6):
+            for place, (size, pause) in enumerate(((100, 0.2), (200, 0.9), (300, 0.3), (400, 0.1))):
+                time += pause
+                recording.add(size, F32, time, backward=2 * step + place // 2).end = time
+        rows = recording.trace().splitlines()
+        self.assertEqual([row.split(",")[1] for row in rows[1:]], ["200B", "100B", "400B", "300B"])
+
     def test_writes_nothing_without_equal_steps(self):
         self.assertEqual(self.record(2).trace(), "")
         self.assertEqual(Recording().trace(), "")

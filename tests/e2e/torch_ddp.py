@@ -12,6 +12,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from syncline.torch import versions as needs
+from torch_models import refusal
 from torch_wrap_case import refused
 
 
@@ -99,6 +100,8 @@ def without_plan(net, rank, ranks):
         found[f"{backend}, none"] = refused(lambda: syncline.torch.ddp(net()))
         dist.destroy_process_group()
     found["buckets"] = len(syncline.torch.buckets(net(), other))
+    lazy = nn.Sequential(nn.LazyLinear(4))
+    found["lazy"] = refusal(lambda: syncline.torch.buckets(lazy, other))
     found["ordered"] = refused(lambda: syncline.torch.buckets(net(), os.environ["ORDERED"]))
     return found
 

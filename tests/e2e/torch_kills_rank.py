@@ -1,6 +1,6 @@
-"""Trials of test_torch_kills.py: torch_kills_rank.py FOLDER. Reads a trial as JSON from each line,
+"""Trials of torch_kills.py: torch_kills_rank.py FOLDER AT_ONCE. Reads a trial as JSON from each line,
 and prints what became of its ranks. All processes are forks of this one, which has imported
-PyTorch; it runs as many trials at once as it is told to."""
+PyTorch. So many trials train at once; those whose rank is lost are not counted, as they wait."""
 
 import datetime
 import json
@@ -74,9 +74,10 @@ def train(trial, rank, steps, errors):
         steps[rank] = min(step + 1, 255)
 
 
-def run(trial):
+def run(trial, trains):
     """What became of a trial's ranks but the lost one: their codes and errors, and how many seconds
-    the last one took to end."""
+    the last one took to end, or -1 where one ended before any was lost. `trains` is 0 from the loss
+    on."""
     started, files, steps = [], [], mmap.mmap(-1, trial.ranks)
     if not trial.is_served_by_rank_0:
         ours, theirs = os.pipe()
@@ -88,7 +89,10 @@ def run(trial):
         files.append(errors)
         ranks.append(fork(lambda rank=rank, errors=errors: train(trial, rank, steps, errors)))
     try:
-        codes, seconds = lose(trial, ranks, steps)
+        is_reached = reach(trial, ranks, steps)
+        trains[0] = 0
+        seconds = lose(trial, ranks) if is_reached else -1
+        codes = [ended(process) for process in ranks]
     finally:
         for process in started + ranks:
             kill(process, signal.SIGKILL)
@@ -100,21 +104,27 @@ def run(trial):
     print(json.dumps({**vars(trial), **found}), flush=True)
 
 
-def lose(trial, ranks, steps):
+def reach(trial, ranks, steps):
+    """Waits for the moment of the loss. False where it does not come."""
     end = time.monotonic() + trial.patience
     while steps[trial.victim] < trial.steps and time.monotonic() < end:
         if any(ended(process) is not None for process in ranks):
-            return [ended(process) for process in ranks], -1
+            return False
         time.sleep(LOOK)
     time.sleep(trial.delay)
+    return steps[trial.victim] >= trial.steps
+
+
+def lose(trial, ranks):
+    """Seconds until all other ranks have ended."""
     kill(ranks[trial.victim], trial.signal)
+    others = [process for rank, process in enumerate(ranks) if rank != trial.victim]
     begin = time.monotonic()
-    while time.monotonic() < end:
-        codes = [ended(process) for process in ranks]
-        if all(code is not None for rank, code in enumerate(codes) if rank != trial.victim):
+    while any(ended(process) is None for process in others):
+        if time.monotonic() - begin > trial.limit + trial.patience:
             break
         time.sleep(LOOK)
-    return codes, time.monotonic() - begin
+    return time.monotonic() - begin
 
 
 CODES = {}  # of processes that have ended
@@ -140,16 +150,15 @@ def main():
     torch.set_num_threads(1)
     syncline.torch.register()
     capi.version()
-    under_way, most = [], 1
+    most, started = int(sys.argv[2]), []
     for line in iter(sys.stdin.readline, ""):
-        trial = types.SimpleNamespace(**json.loads(line))
-        most = trial.at_once
-        under_way.append(fork(lambda trial=trial: run(trial)))
-        while len(under_way) >= most:
-            under_way = [each for each in under_way if ended(each) is None]
+        trial, trains = types.SimpleNamespace(**json.loads(line)), mmap.mmap(-1, 1)
+        trains[0] = 1
+        started.append((fork(lambda trial=trial, trains=trains: run(trial, trains)), trains))
+        while sum(trains[0] and ended(each) is None for each, trains in started) >= most:
             time.sleep(LOOK)
-    for each in under_way:
-        os.waitpid(each, 0)
+    while any(ended(each) is None for each, _ in started):
+        time.sleep(LOOK)
 
 
 if __name__ == "__main__":

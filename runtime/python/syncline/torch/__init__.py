@@ -24,7 +24,8 @@ def buckets(model, plan=None):
     """DDP's bucket_cap_mb_list for a model and the messages of a plan, a folder; default: that of
     SYNCLINE_PLAN. For those who call DDP themselves, such as Lightning's DDPStrategy. Make the plan
     with `compile --planner ddp-list`, so that its messages have whole modules' gradients, in the
-    order in which they become ready. Raises ValueError for another model's plan."""
+    order in which they become ready. Raises ValueError for another model's plan, and syncline.Error
+    where a lazy module has not run."""
     from syncline.torch import versions
 
     versions.check_bucket_list()
@@ -36,9 +37,12 @@ def buckets(model, plan=None):
 def ddp(model, plan=None, **settings):
     """DistributedDataParallel(model, **settings) with the buckets() of the process group's plan.
     Raises ValueError where the group has none, or another one than the given plan, a folder, or
-    SYNCLINE_PLAN; and at a forward pass RuntimeError, where a parameter was changed since. What
-    torch.compile compiles may have its gradients ready in another order than planned: other buckets
-    are told once, and summed all the same."""
+    SYNCLINE_PLAN; and at a forward pass RuntimeError, where a parameter was changed since.
+
+    What torch.compile compiles has its gradients ready in an order of its own, by the size of
+    graphs, which it cuts at `bucket_cap_mb` MiB of parameters (default: the largest bucket). Plan
+    from a recording of the compiled script, by DistributedDataParallel with the same
+    `bucket_cap_mb`. Other buckets than the plan's are told once, and summed all the same."""
     from syncline.torch import versions
 
     versions.check_bucket_list()

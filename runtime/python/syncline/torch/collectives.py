@@ -18,7 +18,7 @@ import torch
 import torch.distributed as dist
 
 from syncline import capi
-from syncline.torch import carriers
+from syncline.torch import carriers, versions
 from syncline.torch.completion import Completion
 from syncline.torch.matching import Way
 from syncline.torch.pending import Passed, Pending, Watched
@@ -177,7 +177,8 @@ class Collectives:
         if len(tensors) > 1 or not size or not kind or not is_sum or tensor.is_sparse:
             return self.carry("allreduce", "all-reduce", tensors, options)
         self.expect_ready()
-        call = self.recording and self.recording.add(size, kind, time.monotonic())
+        now, within = time.monotonic(), versions.backward_pass()
+        call = self.recording and self.recording.add(size, kind, now, within)
         decision = self.planned and self.planned.decide(size, kind)
         by_plan = decision and (decision.way is not Way.OTHER or is_mean)
         if not by_plan or self.goes_by_nccl(tensors):

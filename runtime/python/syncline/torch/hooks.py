@@ -54,14 +54,20 @@ def trained(model):
         raise Error(f"'model': expected a torch.nn.Module, got {type(model).__name__}")
     if isinstance(model, torch.nn.parallel.DistributedDataParallel):
         raise Error("'model': expected the module that DistributedDataParallel wraps, got the wrap")
+    check_values(model)
     for name, each in (*model.named_parameters(), *model.named_buffers()):
-        if torch.nn.parameter.is_lazy(each):
-            raise Error(f"'model': expected values in '{name}', got none yet: run the model before")
         check_device(each, f"'model': expected '{name}'")
     found = {name: each for name, each in model.named_parameters() if each.requires_grad}
     if not found:
         raise Error("'model': expected a parameter that requires a gradient, got none")
     return found
+
+
+def check_values(model):
+    """Raises where a lazy module has not run."""
+    for name, each in (*model.named_parameters(), *model.named_buffers()):
+        if torch.nn.parameter.is_lazy(each):
+            raise Error(f"'model': expected values in '{name}', got none yet: run the model before")
 
 
 def check_device(tensor, expected):

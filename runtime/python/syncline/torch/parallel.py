@@ -7,12 +7,13 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 from syncline import capi
-from syncline.torch import changes, versions
+from syncline.torch import changes, hooks, versions
 from syncline.torch.collectives import Collectives
+from syncline.torch.planned import unfit_for_calls
 from syncline.torch.wrapped.hooks import Hook
 from syncline.torch.wrapped.names import Mismatch, Parameter, check, is_rows, named
 
-# torch.compile cuts graphs by DDP's greatest bucket, and refuses one that is smaller.
+# torch.compile cuts graphs by one number of bytes, and refuses one that is smaller.
 LEAST_GRAPH = 1 << 20  # bytes
 
 
@@ -24,9 +25,16 @@ def made(model, plan, settings):
     if is_as_first:
         sizes.reverse()
     made = DistributedDataParallel(model, bucket_cap_mb_list=sizes, **settings)
-    made.bucket_bytes_cap = max(made.bucket_bytes_cap, LEAST_GRAPH)
+    made.bucket_bytes_cap = max(graph_bytes(made, settings), LEAST_GRAPH)
     watch(made)
     return made
+
+
+def graph_bytes(made, settings):
+    """By how many bytes of parameters torch.compile cuts graphs. In which order gradients become
+    ready depends on it."""
+    given = settings.get("bucket_cap_mb")
+    return made.bucket_bytes_cap if given is None else int(given * (1 << 20))
 
 
 def watch(model):
@@ -50,12 +58,11 @@ def opened(plan):
 
 def buckets(model, plan):
     """The sizes of the plan's messages in MiB, whose members are the model's gradients."""
+    hooks.check_values(model)
     ignored = set(getattr(model, "_ddp_params_and_buffers_to_ignore", ()))
-    if plan.about.overlaps_steps:
-        raise ValueError(
-            f"'{plan.folder}': the plan overlaps steps, which DistributedDataParallel does not:"
-            " expected one by '--planner ddp-list' or '--overlap backward', or wrap()"
-        )
+    unfit = unfit_for_calls(plan.about)
+    if unfit:
+        raise ValueError(f"'{plan.folder}': {unfit}")
     every = model.named_parameters()
     trained = {name: each for name, each in every if each.requires_grad and name not in ignored}
     try:

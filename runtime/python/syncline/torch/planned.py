@@ -11,6 +11,12 @@ from syncline.torch.completion import Completion
 from syncline.torch.matching import Matcher, Way
 
 
+OVERLAPS = (
+    "overlaps steps, which DistributedDataParallel does not: expected one by '--planner ddp-list'"
+    " or '--overlap backward', or wrap() over the backend 'gloo'"
+)
+
+
 class KeyValues:
     """PyTorch's store as capi.Store wants it."""
 
@@ -39,9 +45,9 @@ def opened(folder, rank, ranks, store):
     try:
         plan = capi.Plan(folder) if folder else None
         said = f"plan '{plan.about.hash}'" if plan else said
-        if plan and plan.about.consistency != "bsp":
-            told = f"by consistency '{plan.about.consistency}' weights travel, not gradients"
-            plan, said = None, f"'{folder}': {told}: expected a plan of 'bsp'"
+        unfit = plan and unfit_for_calls(plan.about)
+        if unfit:
+            plan, said = None, f"'{folder}': {unfit}"
     except (capi.Failed, OSError) as failure:
         said = str(failure)
     store.set(f"plan/{rank}", said)
@@ -59,6 +65,15 @@ def opened(folder, rank, ranks, store):
                 store.wait(told, datetime.timedelta(seconds=10))
         raise RuntimeError(f"SYNCLINE_PLAN: rank {rank}: {wrong}")
     return plan
+
+
+def unfit_for_calls(about):
+    """Why a plan is not for all-reduces that a framework calls and waits for in its own order; empty
+    where it is."""
+    if about.consistency != "bsp":
+        told = f"by consistency '{about.consistency}' weights travel, not gradients"
+        return f"{told}: expected a plan of 'bsp'"
+    return f"the plan {OVERLAPS}" if about.overlaps_steps else ""
 
 
 def verdict(by_plan, plan, ranks):

@@ -17,7 +17,8 @@ class Call:
     bytes: int
     type: str
     time: float  # seconds when it was called
-    end: float = 0.0  # and when it was over; 0 for not yet
+    backward: int = -1  # the number of the backward pass that called; -1 for none or unknown
+    end: float = 0.0  # seconds when it was over; 0 for not yet
 
     @property
     def kind(self):
@@ -69,8 +70,8 @@ class Recording:
         self.calls = collections.deque(maxlen=MOST_CALLS)
         self.made = 0
 
-    def add(self, size, kind, time):
-        call = Call(size, kind, time)
+    def add(self, size, kind, time, backward=-1):
+        call = Call(size, kind, time, backward)
         self.calls.append(call)
         self.made += 1
         return call
@@ -82,8 +83,9 @@ class Recording:
         return divmod(made, length) if length else (-1, -1)
 
     def steps(self):
-        """The whole steps of training, the last first."""
-        calls = list(self.calls)
+        """The whole steps of training, the last first. Gradients travel within backward passes;
+        losses and counts, which do not, are left out."""
+        calls = [call for call in self.calls if call.backward >= 0] or list(self.calls)
         first, end, length = stretch([call.kind for call in calls])
         calls, found = calls[first:end], []
         while length and len(calls) >= length:
@@ -95,8 +97,8 @@ class Recording:
 
     @staticmethod
     def rotated(steps):
-        """The steps, cut where the longest pause lies: the forward pass is before the first
-        message."""
+        """The steps, cut where a backward pass begins. Where that is unknown, or a step has several
+        ones, the longest pause decides: the forward pass is before the first message."""
         if len(steps) < 2 or len(steps[0]) < 2:
             return steps
         calls = [call for step in reversed(steps) for call in step]
@@ -107,7 +109,16 @@ class Recording:
             )
             for first in range(length)
         ]
-        first = pauses.index(max(pauses))
+        begins = [
+            first
+            for first in range(length)
+            if all(
+                calls[i].backward != calls[i - 1].backward
+                for i in range(first, len(calls), length)
+                if i > 0
+            )
+        ]
+        first = max(begins or range(length), key=pauses.__getitem__)
         whole = range(first, len(calls) - length + 1, length)
         return [calls[at : at + length] for at in reversed(whole)]
 

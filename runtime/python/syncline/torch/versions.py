@@ -62,6 +62,13 @@ def naming():
     return found
 
 
+def backward_pass():
+    """The number of the backward pass in which this is called; -1 outside of one, or where PyTorch
+    does not tell."""
+    found = getattr(torch._C, "_current_graph_task_id", None)
+    return found() if found else -1
+
+
 def known_groups():
     """c10d's tables of all process groups, in which process_group() enters its own."""
     found = getattr(distributed_c10d, "_world", None)
