@@ -119,18 +119,6 @@ class TorchBackendTest(TorchRanksTest):
                 for _, errors in self.ends(self.ranks("others", 2, plans), code=1):
                     self.assertRegex(errors, got)
 
-    def test_refuses_plans_for_other_calls(self):
-        """Each rank before it joins."""
-        for name, extra, expected in (
-            ("ordered", ("--overlap", "step"), r"the plan overlaps steps, which DistributedDataPar"),
-            ("local", ("--consistency", "local:4"), r"by consistency 'local:4' weights travel, not"),
-        ):
-            with self.subTest(name):
-                plan = self.unfit_plan(name, *extra)
-                ((_, errors),) = self.ends(self.ranks("others", 1, plan), code=1)
-                begin = rf"^RuntimeError: SYNCLINE_PLAN: rank 0: '\S+/{name}\.plan': "
-                self.assertRegex(errors.splitlines()[-1], begin + expected)
-
     def test_names_a_pytorch_that_it_does_not_know(self):
         program = (
             "import torch.distributed as dist\n"

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import unittest
 
+import harness
 from torch_ranks import PACKAGE, TESTS, TorchRanksTest
 
 
@@ -20,6 +21,13 @@ class TorchDdpTest(TorchRanksTest):
         variables |= {"OTHER": str(other), "HERE": str(self.folder)}
         started = self.ranks(kind, ranks, plan, **variables)
         return [json.loads(said) for said, _ in self.ends(started)]
+
+    def ordered_plan(self):
+        plan = self.folder / "ordered.plan"
+        words = ("--cluster", self.slow(2), "--quiet", "--batch", 128, "--overlap", "step")
+        model = self.folder / "net.onnx"
+        harness.syncline("compile", model, *words, "--plan-only", "-o", plan)
+        return plan
 
     def expect(self, found, **expected):
         self.assertEqual(found.keys(), expected.keys())
@@ -65,8 +73,7 @@ class TorchDdpTest(TorchRanksTest):
             r" init_process_group\('cpu:syncline'\), or for its buckets alone"
         )
         none = "expected a plan's folder, or SYNCLINE_PLAN in the environment, got none"
-        ordered = self.unfit_plan("ordered", "--overlap", "step")
-        (found,) = self.found("without_plan", ORDERED=str(ordered))
+        (found,) = self.found("without_plan", ORDERED=str(self.ordered_plan()))
         self.expect(
             found,
             buckets=r"^\d+$",

@@ -219,16 +219,19 @@ class TorchWrapTest(torch_wrap_ranks.WrapRanksTest):
             ):
                 self.assertRegex(rank[kind], expected)
 
-    def test_backend_refuses_plans_whose_weights_travel(self):
+    def test_backend_refuses_plans_for_other_calls(self):
         values = {}
 
         def get(key):
             return values[key].encode()
 
         store = types.SimpleNamespace(set=values.__setitem__, get=get, wait=lambda *_: None)
-        told = "by consistency 'local:2' weights travel, not gradients: expected a plan of 'bsp'"
-        with self.assertRaisesRegex(RuntimeError, told):
-            planned.opened(str(self.folder / "mlp.local-2.plan"), 0, 1, store)
+        for plan, told in (
+            ("mlp.local-2", "by consistency 'local:2' weights travel, not gradients: expected a p"),
+            ("mlp.cut-2", "the plan overlaps steps, which DistributedDataParallel does not: expec"),
+        ):
+            with self.assertRaisesRegex(RuntimeError, rf"{plan}\.plan': {told}"):
+                planned.opened(str(self.folder / f"{plan}.plan"), 0, 1, store)
 
     def test_sparse_gradients(self):
         for said in self.found["sparse_gradients"]:

@@ -1,5 +1,5 @@
-"""Trials of torch_kills.py: torch_kills_rank.py FOLDER AT_ONCE. Reads a trial as JSON from each line,
-and prints what became of its ranks. All processes are forks of this one, which has imported
+"""Trials of torch_kills.py: torch_kills_rank.py FOLDER AT_ONCE. Reads a trial as JSON from each
+line, and prints what became of its ranks. All processes are forks of this one, which has imported
 PyTorch. So many trials train at once; those whose rank is lost are not counted, as they wait."""
 
 import datetime

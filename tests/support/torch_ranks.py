@@ -52,13 +52,6 @@ class TorchRanksTest(PyTorchCase):
             harness.syncline("compile", model, *words, "--plan-only", *extra, "-o", plan)
         return plan
 
-    def unfit_plan(self, name, *extra):
-        """A plan of the net that is not for the calls of DistributedDataParallel."""
-        plan = self.folder / f"{name}.plan"
-        words = ("--cluster", self.slow(2), "--quiet", "--batch", 128, "--plan-only", *extra)
-        harness.syncline("compile", self.folder / "net.onnx", *words, "-o", plan)
-        return plan
-
     @classmethod
     def variables(cls, **extra):
         """The environment of ranks, which have the wheel's entry point."""

@@ -68,7 +68,7 @@ def opened(folder, rank, ranks, store):
 
 
 def unfit_for_calls(about):
-    """Why a plan is not for all-reduces that a framework calls and waits for in its own order; empty
+    """Why a plan is not for all-reduces that a framework calls and waits for in its own order; ''
     where it is."""
     if about.consistency != "bsp":
         told = f"by consistency '{about.consistency}' weights travel, not gradients"
