@@ -14,6 +14,7 @@ import types
 
 import syncline.torch
 import torch
+import torch._dynamo  # which optimizers load: seconds in each rank
 import torch.distributed as dist
 from syncline import capi
 from torch.nn.parallel import DistributedDataParallel

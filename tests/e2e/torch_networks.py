@@ -115,7 +115,7 @@ SMALL = {"make": characters, "sample": texts(96, 64), "rate": 0.1}
 CASES = {
     "resnet50": Case(resnet50, images),
     "googlenet": Case(googlenet, images),
-    # A step takes seconds, as processors without AVX-512 multiply halves slowly: few losses.
+    # Without AVX-512 a processor multiplies halves so slowly that a loss takes half a minute.
     "gpt2": Case(gpt2, texts(50257, LENGTH, 1), steps=3, parts=2, rate=0.02, is_half=True),
     "characters": Case(**SMALL),
     "halves": Case(**SMALL, steps=10, parts=2, is_half=True),
@@ -156,7 +156,8 @@ class Training:
     def run(self, log):
         for step in range(FIRST + self.case.steps):
             self.optimizer.zero_grad()
-            self.losses.append(self.step())
+            is_warm = step >= FIRST
+            self.losses.append(self.step(self.case.parts if is_warm else 1, is_warm))
             if step == FIRST:
                 self.gradients = {
                     name.removeprefix("module."): whole(each.grad).clone()
@@ -168,19 +169,20 @@ class Training:
             log.clear()
         return self
 
-    def step(self):
-        """Backward passes that add up gradients; the mean loss."""
-        losses = [self.part() / self.case.parts for _ in range(self.case.parts)]
+    def step(self, parts, is_warm):
+        """Backward passes that add up gradients; the mean loss. DDP makes its buckets in steps
+        that are as short as can be."""
+        losses = [self.part(is_warm) / parts for _ in range(parts)]
         for loss in losses[:-1]:
             with self.model.no_sync():
                 loss.backward()
         losses[-1].backward()
         return sum(loss.item() for loss in losses)
 
-    def part(self):
+    def part(self, is_warm):
         data, target = self.case.sample(self.generator)
         data = data.to(self.kind) if data.is_floating_point() else data
-        is_half = self.case.is_half and self.kind == torch.float32
+        is_half = self.case.is_half and is_warm and self.kind == torch.float32
         with torch.autocast("cpu", torch.bfloat16, enabled=is_half):
             output = self.model(data)
         return loss_of(output.to(self.kind), target)
