@@ -18,10 +18,10 @@ from waiting import PATIENCE
 
 SEED = int(os.environ.get("SYNCLINE_SEED", random.SystemRandom().randrange(2**32)))
 KILLS = int(os.environ.get("SYNCLINE_KILLS", 34))
-AT_ONCE = 4  # jobs that train; those that wait for a stopped rank take no processor
-# Seconds that a collective may take. Ranks that only wait for a processor take less on any machine:
-# a stopped rank alone reaches this.
-LIMIT = 300
+AT_ONCE = 4  # jobs, of about 75 MB a rank
+# Seconds that a collective may take. Ranks that only wait for a processor take less: a stopped rank
+# alone reaches this.
+LIMIT = 120
 
 
 class KillsTest(TorchRanksTest):

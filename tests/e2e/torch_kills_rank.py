@@ -1,8 +1,9 @@
 """Trials of torch_kills.py: torch_kills_rank.py FOLDER AT_ONCE. Reads a trial as JSON from each
 line, and prints what became of its ranks. All processes are forks of this one, which has imported
-PyTorch. So many trials train at once; those whose rank is lost are not counted, as they wait."""
+PyTorch; it runs so many trials at once."""
 
 import datetime
+import gc
 import json
 import mmap
 import os
@@ -75,10 +76,9 @@ def train(trial, rank, steps, errors):
         steps[rank] = min(step + 1, 255)
 
 
-def run(trial, trains):
+def run(trial):
     """What became of a trial's ranks but the lost one: their codes and errors, and how many seconds
-    the last one took to end, or -1 where one ended before any was lost. `trains` is 0 from the loss
-    on."""
+    the last one took to end, or -1 where one ended before any was lost."""
     started, files, steps = [], [], mmap.mmap(-1, trial.ranks)
     if not trial.is_served_by_rank_0:
         ours, theirs = os.pipe()
@@ -91,7 +91,6 @@ def run(trial, trains):
         ranks.append(fork(lambda rank=rank, errors=errors: train(trial, rank, steps, errors)))
     try:
         is_reached = reach(trial, ranks, steps)
-        trains[0] = 0
         seconds = lose(trial, ranks) if is_reached else -1
         codes = [ended(process) for process in ranks]
     finally:
@@ -151,15 +150,16 @@ def main():
     torch.set_num_threads(1)
     syncline.torch.register()
     capi.version()
-    most, started = int(sys.argv[2]), []
+    gc.freeze()  # the collector would copy in each rank what all share
+    under_way, most = [], int(sys.argv[2])
     for line in iter(sys.stdin.readline, ""):
-        trial, trains = types.SimpleNamespace(**json.loads(line)), mmap.mmap(-1, 1)
-        trains[0] = 1
-        started.append((fork(lambda trial=trial, trains=trains: run(trial, trains)), trains))
-        while sum(trains[0] and ended(each) is None for each, trains in started) >= most:
+        trial = types.SimpleNamespace(**json.loads(line))
+        under_way.append(fork(lambda trial=trial: run(trial)))
+        while len(under_way) >= most:
+            under_way = [each for each in under_way if ended(each) is None]
             time.sleep(LOOK)
-    while any(ended(each) is None for each, _ in started):
-        time.sleep(LOOK)
+    for each in under_way:
+        os.waitpid(each, 0)
 
 
 if __name__ == "__main__":
