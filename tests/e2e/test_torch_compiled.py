@@ -12,12 +12,6 @@ from depth import long
 class TorchCompiledTest(torch_networks_case.NetworksTest):
     environment = staticmethod(torch_plugin.with_networks)
 
-    @classmethod
-    def variables(cls, **extra):
-        """A recording leaves its machine code for the run by a plan."""
-        cache = {"TORCHINDUCTOR_CACHE_DIR": str(cls.folder / "inductor")}
-        return super().variables(**cache, TORCHINDUCTOR_COMPILE_THREADS="1", **extra)
-
     def by_recording(self, kind):
         trace = self.folder / f"{kind}.csv"
         seconds, recording = torch_networks_case.SECONDS, {"SYNCLINE_RECORD": str(trace)}
