@@ -188,6 +188,29 @@ int syncline_gather(syncline_group *group, int32_t message, void *data, int64_t 
                  [&](PlanGroup &on) { return on.gather(message, {data, count, type}, *ticket); });
 }
 
+int syncline_shard(syncline_group *group, int32_t message, int64_t *offset, int64_t *count,
+                   syncline_error *error) {
+  const Failure places =
+      expectAll({expect(offset, "a place for the offset"), expect(count, "a place for the count")});
+  return onGroup(group, places, error,
+                 [&](PlanGroup &on) { return on.shardOf(message, *offset, *count); });
+}
+
+int syncline_reduce_scatter(syncline_group *group, int32_t message, void *data, int64_t count,
+                            int32_t type, int32_t operation, uint64_t *ticket,
+                            syncline_error *error) {
+  return onGroup(group, expect(ticket, "a place for the ticket"), error, [&](PlanGroup &on) {
+    return on.reduceScatter(message, {data, count, type, operation}, *ticket);
+  });
+}
+
+int syncline_all_gather(syncline_group *group, int32_t message, void *data, int64_t count,
+                        int32_t type, uint64_t *ticket, syncline_error *error) {
+  return onGroup(group, expect(ticket, "a place for the ticket"), error, [&](PlanGroup &on) {
+    return on.allGather(message, {data, count, type}, *ticket);
+  });
+}
+
 int syncline_all_reduce(syncline_group *group, void *data, int64_t count, int32_t type,
                         int32_t operation, uint64_t *ticket, syncline_error *error) {
   return onGroup(group, expect(ticket, "a place for the ticket"), error, [&](PlanGroup &on) {

@@ -29,6 +29,13 @@ const char *whyNot(const run::PlanBucket &bucket) {
   return "the scheme is unknown";
 }
 
+/// Whether halves of the message can travel with an update of shards between them.
+bool isSharded(const run::PlanBucket &bucket) {
+  return schemeKind(bucket.scheme) == SchemeKind::sharded &&
+         std::ranges::find(types, bucket.type) != std::end(types) &&
+         bucket.bytes % core::elementBytes(bucket.type) == 0;
+}
+
 syncline_message_info messageInfo(const run::PlanBucket &bucket, bool isLocal) {
   syncline_message_info info{};
   info.size = sizeof info;
@@ -47,6 +54,7 @@ syncline_message_info messageInfo(const run::PlanBucket &bucket, bool isLocal) {
   info.is_carried = *info.why_not == '\0';
   // Rows would also need a place for their numbers.
   info.is_gathered = !isLocal && isGathered(bucket.scheme) && !hasRows(bucket.scheme);
+  info.is_sharded = !isLocal && isSharded(bucket);
   return info;
 }
 

@@ -1,4 +1,4 @@
-// Issuing messages of a plan, and their ends.
+// Messages of a plan under way, and their ends.
 #include "runtime/api/PlanGroup.h"
 
 #include "runtime/api/Mean.h"
@@ -55,110 +55,6 @@ Failure PlanGroup::checkGoesOn() const {
           verdict->rank};
 }
 
-Failure PlanGroup::checkValues(const Values &values) const {
-  const std::optional<ElementType> type = elementTypeOf(values.type);
-  if (!type)
-    return Failure::badUsage("expected a syncline_type, got " + std::to_string(values.type));
-  if (values.operation != SYNCLINE_SUM && values.operation != SYNCLINE_MEAN)
-    return Failure::badUsage("expected a syncline_operation, got " +
-                             std::to_string(values.operation));
-  if (values.operation == SYNCLINE_MEAN && !hasMean(*type))
-    return Failure::badUsage("no mean over ranks for element type '" +
-                             std::string(core::elementName(*type)) + "'");
-  constexpr std::int64_t most = std::int64_t{1} << 42;
-  if (values.count < 0 || values.count > most)
-    return Failure::badUsage("expected a count from 0 to " + std::to_string(most) + ", got " +
-                             std::to_string(values.count));
-  const auto address = reinterpret_cast<std::uintptr_t>(values.data);
-  if (values.count > 0 && (address == 0 || address % core::elementBytes(*type) != 0))
-    return Failure::badUsage(address == 0 ? "expected the address of data, got NULL"
-                                          : "expected data aligned to elements of '" +
-                                                std::string(core::elementName(*type)) + "'");
-  return {};
-}
-
-Failure PlanGroup::checkOrder(int message) const {
-  for (const auto &[channel, queue] : underWay)
-    if (std::ranges::find(queue, message, &UnderWay::message) != queue.end())
-      return Failure::badUsage("message " + std::to_string(message) +
-                               " is still under way: expected that its ticket has ended");
-  if (message > lastIssued)
-    return {};
-  return Failure::badUsage("message " + std::to_string(message) + " was issued after message " +
-                           std::to_string(lastIssued) + " in step " + std::to_string(present) +
-                           ": expected the plan's order, each message once");
-}
-
-Failure PlanGroup::issue(int message, const Values &values, std::uint64_t &ticket) {
-  Failure f = open->checkMessage(message);
-  if (!f.isOk())
-    return f;
-  const syncline_message_info &info = open->messages[static_cast<std::size_t>(message)];
-  const std::string name = "message " + std::to_string(message);
-  if (open->plan.consistency.isLocal())
-    return Failure::badUsage(name + ": " + info.why_not +
-                             "; expected syncline_all_reduce() for the weights alone");
-  if (!info.is_carried)
-    return Failure::badUsage(name + " travels by '" + info.scheme + "': " + info.why_not +
-                             "; expected syncline_all_reduce() for it");
-  if (f = checkValues(values); !f.isOk())
-    return f;
-  const ElementType type = *elementTypeOf(info.type);
-  if (values.type != info.type || values.count != info.count)
-    return Failure::badUsage(name + ": expected " + std::to_string(info.count) + " elements of '" +
-                             std::string(core::elementName(type)) + "', got " +
-                             std::to_string(values.count) + " of '" +
-                             std::string(core::elementName(*elementTypeOf(values.type))) + "'");
-  return handOver(message, values, ticket);
-}
-
-Failure PlanGroup::gather(int message, const Values &values, std::uint64_t &ticket) {
-  Failure f = open->checkMessage(message);
-  if (!f.isOk())
-    return f;
-  const syncline_message_info &info = open->messages[static_cast<std::size_t>(message)];
-  if (!info.is_gathered)
-    return Failure::badUsage("message " + std::to_string(message) + " travels by '" + info.scheme +
-                             "': expected a message that is_gathered");
-  if (f = checkValues(values); !f.isOk())
-    return f;
-  Values gathered = values;
-  gathered.operation = gathering;
-  return handOver(message, gathered, ticket);
-}
-
-/// What is right beside its place among the messages.
-Failure PlanGroup::handOver(int message, const Values &values, std::uint64_t &ticket) {
-  const auto place = static_cast<std::size_t>(message);
-  std::lock_guard lock(mutex);
-  Failure f = checkGoesOn();
-  if (!f.isOk())
-    return f;
-  if (f = checkOrder(message); !f.isOk())
-    return f;
-  f = enqueue(open->messages[place].channel,
-              {.message = message,
-               .values = values,
-               .type = *elementTypeOf(values.type),
-               .scheme = open->plan.buckets[place].scheme},
-              ticket);
-  if (f.isOk())
-    lastIssued = message;
-  return f;
-}
-
-Failure PlanGroup::allReduce(const Values &values, std::uint64_t &ticket) {
-  if (Failure f = checkValues(values); !f.isOk())
-    return f;
-  const ElementType type = *elementTypeOf(values.type);
-  const Scheme scheme = open->others.of(values.count * core::elementBytes(type)).scheme;
-  std::lock_guard lock(mutex);
-  if (Failure f = checkGoesOn(); !f.isOk())
-    return f;
-  return enqueue(channels.begin()->first, {.values = values, .type = type, .scheme = scheme},
-                 ticket);
-}
-
 /// The caller holds the mutex. The message is in the queue before its channel can end it.
 Failure PlanGroup::enqueue(int channel, UnderWay message, std::uint64_t &ticket) {
   message.ticket = lastTicket + 1;
@@ -167,23 +63,38 @@ Failure PlanGroup::enqueue(int channel, UnderWay message, std::uint64_t &ticket)
   message.stepBegan = stepBegan;
   std::deque<UnderWay> &queue = underWay[channel];
   queue.push_back(message);
-  const int bucket = message.message < 0
-                         ? core::otherMessage
-                         : open->messages[static_cast<std::size_t>(message.message)].id;
   // A message that stayed in the queue without a channel's job would never end.
-  const Status s = core::guarded([&] {
-    transport::CommunicationThread &on = *channels.at(channel);
-    if (message.values.operation == gathering)
-      return on.issueGather(bucket,
-                            {{message.values.data, std::int64_t(message.bytes), message.type}});
-    return on.issue(bucket, message.values.data, message.bytes, message.type, message.scheme);
-  });
+  const Status s = core::guarded([&] { return handTo(*channels.at(channel), message); });
   if (!s) {
     queue.pop_back();
     return Failure::of(s);
   }
   ticket = ++lastTicket;
   return {};
+}
+
+Status PlanGroup::handTo(transport::CommunicationThread &channel, const UnderWay &message) const {
+  const int bucket = message.message < 0
+                         ? core::otherMessage
+                         : open->messages[static_cast<std::size_t>(message.message)].id;
+  const Values &values = message.values;
+  if (values.half != core::Half::whole)
+    return channel.issueSharded(bucket, {.gradients = values.data,
+                                         .parameters = values.data,
+                                         .bytes = message.bytes,
+                                         .type = message.type,
+                                         .half = values.half,
+                                         .updatesLater = true});
+  if (values.operation == gathering)
+    return channel.issueGather(bucket, {{values.data, std::int64_t(message.bytes), message.type}});
+  return channel.issue(bucket, values.data, message.bytes, message.type, message.scheme);
+}
+
+/// What ranks do with a message, for errors.
+static std::string_view collectiveOf(const Values &values) {
+  if (values.half != core::Half::whole)
+    return core::halfName(Scheme::reduceScatter, values.half);
+  return values.operation == gathering ? "all-gather" : "all-reduce";
 }
 
 Failure PlanGroup::failureOf(const Status &status, const UnderWay &message) const {
@@ -194,8 +105,8 @@ Failure PlanGroup::failureOf(const Status &status, const UnderWay &message) cons
   failure.step = message.step;
   if (status.kind() != ErrorKind::peerLost)
     failure.text = "rank " + std::to_string(settings.rank) + ": " + failure.text + " in the " +
-                   (message.values.operation == gathering ? "all-gather" : "all-reduce") + " of " +
-                   nameOf(message) + " in step " + std::to_string(message.step);
+                   std::string(collectiveOf(message.values)) + " of " + nameOf(message) +
+                   " in step " + std::to_string(message.step);
   failure.text = prefix() + failure.text;
   return failure;
 }
@@ -211,10 +122,10 @@ void PlanGroup::record(const UnderWay &message, const core::BucketTiming &timing
   while (!times.empty() &&
          (times.size() >= mostTimes || times.front().step <= present - settings.tracedSteps))
     times.pop_front();
-  times.push_back({message.message, 0, message.step, message.ticket,
-                   static_cast<std::int64_t>(message.bytes), schemeName(message.scheme).data(),
-                   message.stepBegan + timing.issued, message.stepBegan + timing.started,
-                   message.stepBegan + timing.finished});
+  times.push_back({message.message, static_cast<int>(message.values.half), message.step,
+                   message.ticket, static_cast<std::int64_t>(message.bytes),
+                   schemeName(message.scheme).data(), message.stepBegan + timing.issued,
+                   message.stepBegan + timing.started, message.stepBegan + timing.finished});
 }
 
 /// The first message of a channel's queue is taken up, on the channel's thread.
@@ -244,7 +155,7 @@ void PlanGroup::arrived(int channel, const core::BucketTiming &timing, const Sta
   if (isFirst)
     spread(failure);
   if (status && message.values.operation == SYNCLINE_MEAN)
-    divide(message.values.data, message.values.count, message.type, settings.ranks);
+    divideSum(message);
   if (settings.done) {
     syncline_error error;
     failure.tell(&error);
@@ -257,6 +168,15 @@ void PlanGroup::arrived(int channel, const core::BucketTiming &timing, const Sta
     underWay.at(channel).pop_front();
   }
   ended.notify_all();
+}
+
+/// Makes a message's sum the mean: of this rank's shard where no other rank has its sum.
+void PlanGroup::divideSum(const UnderWay &message) const {
+  const bool isShard = message.values.half == core::Half::first;
+  const core::Range own = isShard ? ownBytes(message.message) : core::Range{0, message.bytes};
+  divide(static_cast<std::byte *>(message.values.data) + own.begin,
+         static_cast<std::int64_t>(own.size()) / core::elementBytes(message.type), message.type,
+         settings.ranks);
 }
 
 Failure PlanGroup::wait(std::uint64_t ticket, double seconds) {

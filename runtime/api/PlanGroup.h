@@ -21,6 +21,7 @@ struct Values {
   std::int64_t count = 0;
   int type = SYNCLINE_F32;
   int operation = SYNCLINE_SUM; ///< or `gathering`, where `data` has `count` values of each rank
+  core::Half half = core::Half::whole; ///< of a message in shards; then `data` has it once
 };
 
 /// Calls and threads are as syncline.h says of syncline_group.
@@ -33,6 +34,9 @@ public:
 
   Failure issue(int message, const Values &values, std::uint64_t &ticket);
   Failure gather(int message, const Values &values, std::uint64_t &ticket);
+  Failure shardOf(int message, std::int64_t &offset, std::int64_t &count) const;
+  Failure reduceScatter(int message, const Values &values, std::uint64_t &ticket);
+  Failure allGather(int message, const Values &values, std::uint64_t &ticket);
   Failure allReduce(const Values &values, std::uint64_t &ticket);
   Failure wait(std::uint64_t ticket, double seconds);
   Failure step();
@@ -63,11 +67,17 @@ private:
   Status openChannels();
   Failure checkGoesOn() const;
   Failure checkValues(const Values &values) const;
+  Failure checkWhole(int message, const Values &values) const;
+  Failure checkSharded(int message) const;
+  Failure checkIdle(int message) const;
   Failure checkOrder(int message) const;
   Failure handOver(int message, const Values &values, std::uint64_t &ticket);
   Failure enqueue(int channel, UnderWay message, std::uint64_t &ticket);
+  Status handTo(transport::CommunicationThread &channel, const UnderWay &message) const;
+  core::Range ownBytes(int message) const;
   void begins(int channel);
   void arrived(int channel, const core::BucketTiming &timing, const Status &status);
+  void divideSum(const UnderWay &message) const;
   void record(const UnderWay &message, const core::BucketTiming &timing);
   Failure failureOf(const Status &status, const UnderWay &message) const;
   void spread(const Failure &failure);

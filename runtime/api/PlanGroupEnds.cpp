@@ -61,7 +61,8 @@ Status PlanGroup::checkPlan() const {
 Status PlanGroup::openChannels() {
   std::vector<run::PlanBucket> carried;
   for (std::size_t i = 0; i < open->messages.size(); ++i)
-    if (open->messages[i].is_carried || open->messages[i].is_gathered)
+    if (const syncline_message_info &info = open->messages[i];
+        info.is_carried || info.is_gathered || info.is_sharded)
       carried.push_back(open->plan.buckets[i]);
   std::map<int, std::vector<Scheme>> schemes = run::schemesByChannel(carried);
   std::vector<Scheme> &first = schemes.empty() ? schemes[0] : schemes.begin()->second;

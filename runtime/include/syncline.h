@@ -30,12 +30,13 @@
  * syncline_group_join(), and where ranks do not come to syncline_group_close() in time, it is -1.
  *
  * Threads. A plan does not change: any threads may use it at the same time. Of a group
- *   - syncline_issue, syncline_gather, syncline_all_reduce and syncline_step may be called from any
- *     thread, one behind the other: their order is that of the messages, and all ranks must keep
- *     it, with equal types and operations. A rank that differs in a message's bytes, type or
- *     operation is named.
- *   - syncline_wait, syncline_group_check, syncline_group_trace and syncline_group_abort may be
- *     called from any thread at any time, also while another thread issues or waits.
+ *   - syncline_issue, syncline_gather, syncline_reduce_scatter, syncline_all_gather,
+ *     syncline_all_reduce and syncline_step may be called from any thread, one behind the other:
+ *     their order is that of the messages, and all ranks must keep it, with equal types and
+ *     operations. A rank that differs in a message's bytes, type or operation is named.
+ *   - syncline_wait, syncline_shard, syncline_group_check, syncline_group_trace and
+ *     syncline_group_abort may be called from any thread at any time, also while another thread
+ *     issues or waits.
  *   - syncline_group_close is the last call. No other call on the group may be under way.
  *   - A group has a thread for each channel of the plan, and a few for links, in the library. They
  *     call nothing of the program but `done` of the options.
@@ -66,7 +67,7 @@ extern "C" {
 #endif
 
 /* The number of this interface. It rises by one with each addition. */
-#define SYNCLINE_API_NUMBER 2
+#define SYNCLINE_API_NUMBER 3
 
 typedef enum syncline_code {
   SYNCLINE_OK = 0,
@@ -139,7 +140,8 @@ typedef struct syncline_message_info {
   const char *scheme;  /* such as "ring" */
   const char *why_not; /* why the message is not carried; empty where it is */
   int32_t is_gathered; /* 1 where syncline_gather() carries it, else 0; from number 2 on */
-  int32_t unused;
+  int32_t is_sharded;  /* 1 where syncline_reduce_scatter() and syncline_all_gather() carry it, else
+                                 0; from number 3 on */
 } syncline_message_info;
 
 /* A gradient in a message, or the part of it that is not cut off. */
@@ -249,6 +251,28 @@ SYNCLINE_API int syncline_issue(syncline_group *group, int32_t message, void *da
 SYNCLINE_API int syncline_gather(syncline_group *group, int32_t message, void *data, int64_t count,
                                  int32_t type, uint64_t *ticket, syncline_error *error);
 
+/* Which elements of a message of the plan that is_sharded this rank owns: `count` of them behind
+ * `offset`, of the message's `count`. Shards lie one behind the other by rank; one may be empty.
+ * From number 3 on. */
+SYNCLINE_API int syncline_shard(syncline_group *group, int32_t message, int64_t *offset,
+                                int64_t *count, syncline_error *error);
+
+/* Hands over a message of the plan that is_sharded, of which each rank gets the sum or the mean of
+ * its own shard, in place. The other elements are partial sums then, which differ between ranks.
+ * Otherwise as syncline_issue(). From number 3 on. */
+SYNCLINE_API int syncline_reduce_scatter(syncline_group *group, int32_t message, void *data,
+                                         int64_t count, int32_t type, int32_t operation,
+                                         uint64_t *ticket, syncline_error *error);
+
+/* Sends this rank's shard of `count` elements at `data`, such as parameters that it has updated, to
+ * all ranks, which have all shards when the ticket has ended. `count` and `type` are those of a
+ * message of the plan that is_sharded, and it travels on that message's channel, unrounded. The
+ * message must not be under way. At any time, but by all ranks at the same place among their calls.
+ * From number 3 on. */
+SYNCLINE_API int syncline_all_gather(syncline_group *group, int32_t message, void *data,
+                                     int64_t count, int32_t type, uint64_t *ticket,
+                                     syncline_error *error);
+
 /* As syncline_issue(), for values that are no message of the plan, at any time. They travel on the
  * first channel behind what was issued there, unrounded, by the scheme of syncline_plan_choose().
  * All ranks call it with equal counts, types and operations at the same place among their calls.
@@ -279,7 +303,8 @@ SYNCLINE_API int syncline_group_abort(syncline_group *group, const char *why,
 /* When a message travelled, in seconds since the group was joined. */
 typedef struct syncline_message_time {
   int32_t message; /* its place in the plan; -1 for one of syncline_all_reduce() */
-  int32_t unused;
+  int32_t half;    /* 1 of syncline_reduce_scatter(), 2 of syncline_all_gather(), else 0; from
+                      number 3 on */
   int64_t step;
   uint64_t ticket;
   int64_t bytes;      /* of one rank where ranks gather */

@@ -30,7 +30,7 @@ class MessageInfo(ctypes.Structure):
         ("scheme", ctypes.c_char_p),
         ("why_not", ctypes.c_char_p),
         ("is_gathered", ctypes.c_int32),
-        ("unused", ctypes.c_int32),
+        ("is_sharded", ctypes.c_int32),
     ]
 
 

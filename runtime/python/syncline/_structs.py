@@ -4,7 +4,7 @@ import ctypes
 
 from syncline import _library
 
-API_NUMBER = 2  # of the header that this file follows
+API_NUMBER = 3  # of the header that this file follows
 i32, i64, f64, text = ctypes.c_int32, ctypes.c_int64, ctypes.c_double, ctypes.c_char_p
 Done = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)
 Set = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, text, ctypes.c_void_p, ctypes.c_size_t)
@@ -46,7 +46,7 @@ class MessageInfo(Sized):
         *fields(i64, "bytes count"),
         *fields(f64, "ready start end"),
         *fields(text, "scheme why_not"),
-        *fields(i32, "is_gathered unused"),
+        *fields(i32, "is_gathered is_sharded"),
     ]
 
 
@@ -83,7 +83,7 @@ def options():
 
 class MessageTime(ctypes.Structure):
     _fields_ = [
-        *fields(i32, "message unused"),
+        *fields(i32, "message half"),
         ("step", i64),
         ("ticket", ctypes.c_uint64),
         ("bytes", i64),
@@ -103,6 +103,9 @@ CALLS = {
     "group_join": [data, pointer(GroupOptions), pointer(data)],
     "issue": [data, i32, data, i64, i32, i32, pointer(ctypes.c_uint64)],
     "gather": [data, i32, data, i64, i32, pointer(ctypes.c_uint64)],
+    "shard": [data, i32, pointer(i64), pointer(i64)],
+    "reduce_scatter": [data, i32, data, i64, i32, i32, pointer(ctypes.c_uint64)],
+    "all_gather": [data, i32, data, i64, i32, pointer(ctypes.c_uint64)],
     "all_reduce": [data, data, i64, i32, i32, pointer(ctypes.c_uint64)],
     "wait": [data, ctypes.c_uint64, f64],
     "step": [data],

@@ -1,8 +1,9 @@
 """The C interface of Syncline in Python: plans, and groups of ranks that sum their messages.
 
 Threads, as syncline.h has it: any thread may use a plan at any time. Of a group, issue(), gather(),
-all_reduce() and step() come one behind the other, in an order that all ranks keep; wait(), check(),
-trace() and abort() may be called at any time; close() is the last call.
+reduce_scatter(), all_gather(), all_reduce() and step() come one behind the other, in an order that
+all ranks keep; wait(), shard(), check(), trace() and abort() may be called at any time; close() is
+the last call.
 """
 
 import ctypes
@@ -167,7 +168,7 @@ class Store:
 
 class Group:
     """This rank's place in a group that has joined. Data are addresses; they belong to the library
-    from issue(), gather() or all_reduce() until wait() returns for the ticket or raises other than
+    from a call that returns a ticket until wait() returns for the ticket or raises other than
     TimedOut.
     """
 
@@ -199,6 +200,21 @@ class Group:
     def gather(self, message, address, count, kind):
         """The ticket of a message that is_gathered: `count` values of each rank, by rank."""
         return self.ticket("gather", message, address, count, TYPES.index(kind))
+
+    def shard(self, message):
+        """Which elements of a message that is_sharded this rank owns: the first, and how many."""
+        offset, count = ctypes.c_int64(), ctypes.c_int64()
+        call("shard", self.handle, message, ctypes.byref(offset), ctypes.byref(count))
+        return offset.value, count.value
+
+    def reduce_scatter(self, message, address, count, kind, operation=SUM):
+        """The ticket of a message that is_sharded: this rank's shard becomes the sum, the rest
+        anything."""
+        return self.ticket("reduce_scatter", message, address, count, TYPES.index(kind), operation)
+
+    def all_gather(self, message, address, count, kind):
+        """The ticket of values in the shards of a message, which all ranks then have."""
+        return self.ticket("all_gather", message, address, count, TYPES.index(kind))
 
     def all_reduce(self, address, count, kind, operation=SUM):
         """The ticket of values that are no message of the plan."""
