@@ -19,7 +19,7 @@ def parameters(**sizes):
 class Plan:
     """A plan of messages, each a list of (name, skipped, bytes, whole)."""
 
-    def __init__(self, *messages, kind="float32", why_not="", is_gathered=0):
+    def __init__(self, *messages, kind="float32", why_not="", is_gathered=0, is_sharded=0):
         self.parts = messages
         self.messages = [
             types.SimpleNamespace(
@@ -27,6 +27,7 @@ class Plan:
                 type=kind,
                 why_not=why_not,
                 is_gathered=is_gathered,
+                is_sharded=is_sharded,
             )
             for each in messages
         ]

@@ -6,7 +6,6 @@ import unittest
 
 import torch_wrap_ranks
 from pytorch_case import PACKAGE
-from waiting import PATIENCE, SILENCE
 
 sys.path.insert(0, str(PACKAGE))
 from syncline.torch import planned  # noqa: E402, the package of these sources
@@ -181,7 +180,7 @@ class TorchWrapTest(torch_wrap_ranks.WrapRanksTest):
         for rank, found in enumerate(self.found["not_carried"]):
             self.close(found["worst"])
             for plan, reason in (
-                ("mlp.sharded", "the scheme updates parameters between its halves"),
+                ("mlp.sharded", "which wrap() does with 'optimizer' alone"),
                 ("mlp.parts", "its factors would travel in each micro-batch"),
             ):
                 said = found["said"][plan]
@@ -244,17 +243,6 @@ class TorchWrapTest(torch_wrap_ranks.WrapRanksTest):
     def test_groups_of_ranks(self):
         for error in self.more["groups"]:
             self.assertLess(error, 1e-6)
-
-    def ended(self, kind, stop=None):
-        """What rank 0 said, whose rank 1 is lost."""
-        started = self.ranks(2, kind, seconds=SILENCE)
-        self.addCleanup(lambda: [(each.kill(), each.communicate()) for each in started])
-        if stop:
-            started[1].stdout.readline()
-            stop(started[1])
-        _, errors = started[0].communicate(timeout=PATIENCE)
-        self.assertNotEqual(started[0].returncode, 0)
-        return errors
 
     def test_names_a_rank_without_batches(self):
         said = self.ended("uneven")

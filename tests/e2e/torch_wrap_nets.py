@@ -84,7 +84,19 @@ class Positions(torch.nn.Module):
         return self.narrow(self.activation(self.wide(self.mix(x))))
 
 
-NETS = {"mlp": mlp, "mixed": Mixed, "branches": Branches, "positions": Positions}
+def pictures():
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(128, 10)
+    )
+
+
+NETS = {
+    "mlp": mlp,
+    "mixed": Mixed,
+    "branches": Branches,
+    "positions": Positions,
+    "pictures": pictures,
+}
 
 
 def batch(net, generator):
@@ -92,7 +104,13 @@ def batch(net, generator):
         return torch.randint(50, (3, 5), generator=generator)
     if isinstance(getattr(net, "module", net), Positions):
         return torch.randn(4, 5, 24, generator=generator)
+    if isinstance(first_of(net), torch.nn.Conv2d):
+        return torch.randn(4, 3, 6, 6, generator=generator)
     return torch.randn(4, 24, generator=generator)
+
+
+def first_of(net):
+    return next(iter(getattr(net, "module", net).children()))
 
 
 def loss_of(outputs):

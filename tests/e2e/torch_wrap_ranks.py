@@ -7,7 +7,7 @@ import subprocess
 import harness
 import stepcache
 from pytorch_case import PyTorchCase
-from waiting import PATIENCE
+from waiting import PATIENCE, SILENCE
 
 HERE = pathlib.Path(__file__).parent
 EXPORT = harness.TOP / "samples" / "models" / "export.py"
@@ -17,6 +17,7 @@ EXPORTS = {
     "mixed": ("Twin", "72"),
     "branches": ("Both", "24"),
     "positions": ("Positions", "5,24"),
+    "pictures": ("pictures", "3,6,6"),
 }
 # The net 'mlp' as a layer trace, a row a parameter.
 TRACE = "name,bytes,forward,backward\n" + "".join(
@@ -92,6 +93,17 @@ class WrapRanksTest(PyTorchCase):
                 process.kill()
                 process.communicate()
         return found
+
+    def ended(self, kind, stop=None):
+        """What rank 0 said, whose rank 1 is lost."""
+        started = self.ranks(2, kind, seconds=SILENCE)
+        self.addCleanup(lambda: [(each.kill(), each.communicate()) for each in started])
+        if stop:
+            started[1].stdout.readline()
+            stop(started[1])
+        _, errors = started[0].communicate(timeout=PATIENCE)
+        self.assertNotEqual(started[0].returncode, 0)
+        return errors
 
     def close(self, worst, limit=1e-6):
         for what, error in worst.items():

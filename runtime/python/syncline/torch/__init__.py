@@ -103,15 +103,22 @@ def wrap(
     Members of the plan are named_parameters() by name, else by a size that no other has. A backward
     pass waits for its messages. Where the plan overlaps steps and the `optimizer` is given, its
     step() applies what has arrived and sets all gradients to None; later updates happen before the
-    next forward pass uses their parameters, before eval(), state_dict() or finish(model). Clipping,
-    GradScaler and closures need gradients at step(): leave `optimizer` out for them. With a plan of
-    `local` or `diloco` weights travel behind the optimizer's steps, and at finish(model).
+    next forward pass uses their parameters, before eval(), state_dict() or finish(model). Use
+    clip_grad_norm_(model, max_norm) for clipping. GradScaler, other clipping and closures need
+    gradients at step(): leave `optimizer` out for them. With a plan of `local` or `diloco` weights
+    travel behind the optimizer's steps, and at finish(model).
+
+    With the `optimizer`, messages of 'reduce-scatter' leave each rank the means of a shard, which
+    alone it updates: optimizer.state has views of parameters with 1/ranks of all state. All ranks
+    call optimizer.state_dict(), which has the state of whole parameters, as load_state_dict()
+    wants it. Optimizers are those of torch.optim that update each element by itself; parameters
+    are whole behind step(), or by a plan that overlaps steps where they are used.
 
     A torch.nn.Linear whose message has the scheme 'factors' sends its inputs and the gradients of
     its outputs, of which ranks may have different numbers. Its own gradients are not computed. In a
     step that has more to send, as behind no_sync(), or where torch.compile runs the layer, its
-    gradients are summed; so are those of sharded messages, and of ranks that differ in processors,
-    threads or PyTorch. wrap() says what is not as planned.
+    gradients are summed; so are those of ranks that differ in processors, threads or PyTorch.
+    wrap() says what is not as planned.
 
     A trained parameter without a gradient is an error, or counts as zeros with `allow_unused`. An
     exception names a lost rank, at the latest behind the timeout of the process group.
@@ -130,6 +137,15 @@ def no_sync(model):
     from syncline.torch.wrapped import wrap as wrapping
 
     return wrapping.no_sync(model)
+
+
+def clip_grad_norm_(model, max_norm):
+    """Scales the gradients of a wrapped model as torch.nn.utils.clip_grad_norm_() does, wherever
+    the plan leaves them, and returns their norm before. All ranks call it, between the backward
+    pass, for whose messages it waits, and step()."""
+    from syncline.torch.wrapped import wrap as wrapping
+
+    return wrapping.clip_grad_norm(model, max_norm)
 
 
 def finish(model):

@@ -3,12 +3,18 @@
 import torch
 
 
+def format_of(parameter):
+    """The format by which a parameter is one piece of memory; None where it is not."""
+    last = {4: torch.channels_last, 5: torch.channels_last_3d}.get(parameter.dim())
+    formats = [torch.contiguous_format, *([last] if last else [])]
+    return next((each for each in formats if parameter.is_contiguous(memory_format=each)), None)
+
+
 def like(piece, parameter):
     """A piece of a buffer, as a tensor that lies in memory as the parameter does."""
-    dense = {4: torch.channels_last, 5: torch.channels_last_3d}.get(parameter.dim())
-    if not parameter.is_contiguous() and dense and parameter.is_contiguous(memory_format=dense):
-        return piece.as_strided(parameter.shape, parameter.stride(), piece.storage_offset())
-    return piece.view(parameter.shape)
+    if format_of(parameter) in (None, torch.contiguous_format):
+        return piece.view(parameter.shape)
+    return piece.as_strided(parameter.shape, parameter.stride(), piece.storage_offset())
 
 
 class Gradients:
@@ -27,11 +33,11 @@ class Gradients:
             first = before // flat.element_size()
             self.views[name] = like(flat[first : first + parameter.numel()], parameter)
 
-    def address(self, message):
-        return self.flats[message.buffer].data_ptr() + message.offset
-
-    def count(self, message):
-        return message.bytes // self.flats[message.buffer].element_size()
+    def values(self, message):
+        """The elements of a message."""
+        flat = self.flats[message.buffer]
+        first = message.offset // flat.element_size()
+        return flat[first : first + message.bytes // flat.element_size()]
 
     def take(self, name):
         """Brings a parameter's gradient into its place; zeros where it has none."""

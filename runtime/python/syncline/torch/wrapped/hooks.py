@@ -27,16 +27,16 @@ def no_hook():
 
 
 class Override:
-    """Stands in an object for one of its methods, and calls a function first. Copies of the object
+    """Stands in an object for one of its methods, which it calls in a context. Copies of the object
     have the method again."""
 
-    def __init__(self, owner, name, before):
-        self.owner, self.name, self.before = owner, name, before
+    def __init__(self, owner, name, context):
+        self.owner, self.name, self.context = owner, name, context
         self.method = getattr(owner, name)
 
     def __call__(self, *arguments, **named):
-        self.before()
-        return self.method(*arguments, **named)
+        with self.context():
+            return self.method(*arguments, **named)
 
     def __reduce__(self):
         return getattr, (self.owner, self.name)

@@ -29,12 +29,17 @@ class Message:
     parts: list
     why_not: str  # why it does not travel by the plan's scheme; empty where it does
     gathers: bool = False  # whether by that scheme ranks gather factors
+    shards: bool = False  # whether by that scheme ranks update shards
     buffer: int = -1
     offset: int = -1  # bytes of the buffer before it
 
     @property
     def bytes(self):
         return sum(part.bytes for part in self.parts)
+
+    @property
+    def is_sharded(self):
+        return self.shards and not self.why_not
 
     @property
     def parameters(self):
@@ -71,8 +76,9 @@ class Layout:
             two = {parameters[part.parameter].kind: part.parameter for part in parts}
             said = " and ".join(f"'{two[kind]}' of {kind}" for kind in kinds)
             raise Mismatch(f"message {number} has {said}: expected one type of elements")
-        why_not = "" if planned.is_gathered else planned.why_not
-        made = Message(number, kinds[0], parts, why_not, bool(planned.is_gathered))
+        gathers, shards = bool(planned.is_gathered), bool(planned.is_sharded)
+        why_not = "" if gathers or shards else planned.why_not
+        made = Message(number, kinds[0], parts, why_not, gathers, shards)
         if not made.why_not and kinds[0] != planned.type:
             made.why_not = f"its gradients are {kinds[0]}, the plan's {planned.type}"
         if not made.why_not and not made.gathers and made.bytes != planned.bytes:

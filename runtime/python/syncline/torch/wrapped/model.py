@@ -46,7 +46,8 @@ class Wrapped:
         self.reducer, self.updates, self.group = reducer, updates, reducer.group
         self.process_group, self.broadcasts_buffers = process_group, broadcasts_buffers
         self.syncs_buffers = True  # of the next forward pass
-        self.uses = Uses(model, reducer.gradients.parameters) if updates else None
+        overlaps = updates and reducer.leaves_under_way
+        self.uses = Uses(model, reducer.gradients.parameters) if overlaps else None
         self.known = Known(model)
         self.install(model)
         WRAPPED[model] = self
@@ -63,23 +64,23 @@ class Wrapped:
             self.install_updates(model)
 
     def install_updates(self, model):
-        finish = self.updates.finish
-        for name, module in model.named_modules():
-            module.register_state_dict_pre_hook(Hook(lambda *_: finish()))
+        updates, optimizer = self.updates, self.updates.optimizer
+        for name, module in model.named_modules() if self.uses else ():
+            module.register_state_dict_pre_hook(Hook(lambda *_: updates.finish()))
             if name and not is_compiled(name):
                 before = Hook(lambda *_, name=name: self.before_module(name))
                 module.register_forward_pre_hook(before, prepend=True)
-        optimizer = self.updates.optimizer
-        for owner, name in (
-            *((model, "train"), (model, "load_state_dict")),
-            *((optimizer, "state_dict"), (optimizer, "load_state_dict")),
+        for owner, name, context in (
+            *((model, "train", updates.finished), (model, "load_state_dict", updates.finished)),
+            *((optimizer, "state_dict", updates.shown),),
+            *((optimizer, "load_state_dict", updates.loaded),),
         ):
-            setattr(owner, name, Override(owner, name, finish))
+            setattr(owner, name, Override(owner, name, context))
 
     def before_forward(self, model, _):
         is_repeated = self.reducer.is_queued  # by checkpointing, within a backward pass
         trains = model.training and torch.is_grad_enabled() and not is_repeated
-        if self.updates:
+        if self.uses:
             if not model.training:
                 self.updates.finish()
             self.before_module("")
@@ -90,7 +91,7 @@ class Wrapped:
             if self.syncs_buffers:
                 self.share_buffers(model)
             self.syncs_buffers = self.reducer.syncs  # as DistributedDataParallel does
-        if self.updates and trains and not self.uses.is_known:
+        if self.uses and trains and not self.uses.is_known:
             self.uses.observe(model)  # what the model does, not what is done here
 
     def share_buffers(self, model):
@@ -112,7 +113,7 @@ class Wrapped:
             self.updates.finish()
 
     def after_forward(self, _, __, outputs):
-        if self.updates:
+        if self.uses:
             self.uses.stop(is_whole=True)
         if torch.is_grad_enabled() and self.reducer.syncs:
             for tensor in tensors_in(outputs):

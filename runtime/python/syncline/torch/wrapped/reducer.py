@@ -1,5 +1,7 @@
 """The messages of a backward pass: issued as their gradients become ready, in the plan's order."""
 
+import contextlib
+
 import torch
 
 from syncline import capi
@@ -8,10 +10,12 @@ from syncline.torch.wrapped.gradients import Gradients
 from syncline.torch.wrapped.names import listed
 
 CHANGED = (
-    "gradients were changed before their messages had arrived, which this plan leaves under way"
-    " until the next forward pass: expected wrap() without 'optimizer' where a script clips or"
-    " scales gradients, or zeroes them without a step"
+    "gradients were changed before {when}: expected syncline.torch.clip_grad_norm_() for clipping,"
+    " and wrap() without 'optimizer' where a script scales or adds to gradients, or zeroes them"
+    " without a step"
 )
+LATE = "their messages had arrived, which this plan leaves under way until the next forward pass"
+SHARDED = "step(), though by this plan each rank has but a shard of them"
 STALE = (
     "parameter '{name}' was used before its last update: expected each forward pass to call the"
     " module that used it in the first one, and a model that torch.compile has not run before"
@@ -30,7 +34,7 @@ class Reducer:
             for place, module in fit.linears.items()
         }
         self.counts = Counts(self.factored.values(), group)
-        self.leaves_under_way = fit.leaves_under_way
+        self.leaves_under_way, self.shards = fit.leaves_under_way, fit.shards
         self.by_parameter = {}  # places in layout.messages
         for place, message in enumerate(self.layout.messages):
             for name in message.parameters:
@@ -60,6 +64,15 @@ class Reducer:
         except capi.Failed:
             pass  # it had ended already
         raise self.error
+
+    @contextlib.contextmanager
+    def failing(self):
+        """A context for calls to the group, whose error all later calls have."""
+        try:
+            yield
+        except capi.Failed as failure:
+            self.error = failure
+            raise
 
     def check(self):
         if self.error:
@@ -125,11 +138,8 @@ class Reducer:
     def issue(self, waits=False):
         """Issues all messages that are ready, and have none before them that is not."""
         while self.next < len(self.layout.messages) and self.missing[self.next] == 0:
-            try:
+            with self.failing():
                 ticket = self.send(self.next, waits)
-            except capi.Failed as failure:
-                self.error = failure
-                raise
             if ticket is None:
                 return
             self.tickets[self.next] = ticket
@@ -144,9 +154,12 @@ class Reducer:
             ticket = None if counts is None else factored.issue(counts)
             if counts is None or ticket is not None:
                 return ticket
-        values = (self.gradients.address(message), self.gradients.count(message), message.kind)
+        elements = self.gradients.values(message)
+        values = (elements.data_ptr(), len(elements), message.kind)
         if message.why_not or factored:
             return self.group.all_reduce(*values, capi.MEAN)
+        if message.is_sharded:
+            return self.group.reduce_scatter(message.number, *values, capi.MEAN)
         return self.group.issue(message.number, *values, capi.MEAN)
 
     def end(self):
@@ -167,26 +180,27 @@ class Reducer:
         self.issue(waits=True)
         self.runs = False
         self.used.clear()
-        if self.leaves_under_way:
-            self.versions = self.gradients.versions()
-        else:
+        self.keep_versions()
+        if not self.leaves_under_way:
             self.wait()
 
+    def keep_versions(self):
+        """Remembers gradients where a script must not change them."""
+        if self.leaves_under_way or self.shards:
+            self.versions = self.gradients.versions()
+
     def check_unchanged(self):
-        """Raises where a script has written into gradients that may be under way."""
+        """Raises where a script has written into gradients that may be under way, or partial."""
         if self.versions is not None and self.versions != self.gradients.versions():
-            self.fail(CHANGED)
+            self.fail(CHANGED.format(when=LATE if self.leaves_under_way else SHARDED))
         self.versions = None
 
     def wait(self, places=None):
         """Waits until messages have arrived; default: all."""
         for place in sorted(self.tickets) if places is None else places:
             if place in self.tickets:
-                try:
+                with self.failing():
                     self.group.wait(self.tickets[place])
-                except capi.Failed as failure:
-                    self.error = failure
-                    raise
                 self.arrive(place)
 
     def arrive(self, place):

@@ -1,7 +1,12 @@
-"""An optimizer whose updates are applied where they are due: at step(), or where their gradients
-arrive later, before the next forward pass uses their parameters."""
+"""An optimizer whose updates are applied where they are due: at step(), or where their gradients or
+other ranks' shards arrive later, before the next forward pass uses their parameters."""
+
+import contextlib
 
 import torch
+
+from syncline.torch.wrapped.shards import Shards
+from syncline.torch.wrapped.states import States
 
 
 class Unit:
@@ -12,8 +17,8 @@ class Unit:
 
 
 class Updates:
-    """`reducer` leaves messages under way. A step's late updates have the hyperparameters of its
-    step()."""
+    """`reducer` leaves messages under way, or shards them. A step's late updates have the
+    hyperparameters of its step()."""
 
     def __init__(self, reducer, optimizer):
         self.reducer, self.optimizer = reducer, optimizer
@@ -21,9 +26,14 @@ class Updates:
         self.units, self.unit_of = [], {}
         for name, places in reducer.by_parameter.items():
             self.add(name, tuple(sorted(set(places))))
-        self.late = {}  # groups of parameters, by unit
+        self.shards = Shards(reducer, optimizer) if reducer.shards else None
+        self.states = States(self.shards) if self.shards else None
+        self.late = {}  # groups of parameters, by unit; None where these are under way themselves
         self.cut = None  # the groups' own parameters, while step() sees those that have arrived
         reducer.before_messages, reducer.late = self.finish, self.late_names
+        # A GradScaler then shows itself to step(), which refuses it: it would scale what is under
+        # way, or partial, without a trace.
+        optimizer._step_supports_amp_scaling = True
         optimizer.register_step_pre_hook(self.before_step)
         optimizer.register_step_post_hook(self.after_step)
 
@@ -41,27 +51,43 @@ class Updates:
         """Leaves out of step() what has not arrived."""
         self.restore()
         given = [each for each in (*arguments, *named.values()) if each is not optimizer]
-        if any(each is not None for each in given):
+        has_closure = any(each is not None for each in given)
+        if has_closure or getattr(optimizer, "found_inf", None) is not None:
+            how = "with a closure" if has_closure else "by a GradScaler"
             raise ValueError(
-                "step() with a closure needs all gradients: expected wrap() without 'optimizer'"
+                f"step() {how} needs all gradients: expected wrap() without 'optimizer'"
             )
         self.reducer.check()
         self.reducer.check_unchanged()
         self.finish()
+        present = {}
+        if self.shards:
+            for unit in self.sharded_units():
+                self.reducer.wait(unit.places)
+            present = self.shards.take()
         arrived = set(self.reducer.arrived())
         for unit in self.units:
             if not arrived.issuperset(unit.places):
                 self.late[unit] = self.groups_of(unit)
-        left = {id(self.gradients.parameters[name]) for name in self.late_names()}
+        present.update({id(self.gradients.parameters[name]): [] for name in self.late_names()})
         self.cut = [group["params"] for group in self.optimizer.param_groups]
-        for group in self.optimizer.param_groups:
-            group["params"] = [each for each in group["params"] if id(each) not in left]
+        for group, whole in zip(self.optimizer.param_groups, self.cut):
+            group["params"] = [part for each in whole for part in present.get(id(each), [each])]
+
+    def sharded_units(self):
+        return [unit for unit in self.units if not set(self.shards.places).isdisjoint(unit.places)]
 
     def after_step(self, *_):
         """Gradients are gone behind step(), so that zero_grad() does not touch any under way."""
         self.restore()
         for parameter in self.gradients.parameters.values():
             parameter.grad = None
+        if self.shards:
+            self.shards.send()
+            sent = [each for each in self.units if self.shards.are_sent(each.places)]
+            self.late.update(dict.fromkeys(sent))
+        if not self.reducer.leaves_under_way:
+            self.finish()
 
     def restore(self):
         if self.cut is not None:
@@ -86,6 +112,9 @@ class Updates:
             return
         self.reducer.wait(unit.places)
         groups = self.late.pop(unit)
+        if groups is None:
+            self.shards.arrive(unit.places)
+            return
         whole = self.optimizer.param_groups
         saved = {name: self.gradients.parameters[name].grad for name in unit.names}
         for name in unit.names:
@@ -112,14 +141,34 @@ class Updates:
         for unit in list(self.late):
             self.apply(unit)
 
+    @contextlib.contextmanager
+    def finished(self):
+        self.finish()
+        yield
 
-def check_covers(optimizer, parameters):
+    @contextlib.contextmanager
+    def shown(self):
+        """A context in which the optimizer's state is that of whole parameters."""
+        self.finish()
+        with self.states.shown() if self.states else contextlib.nullcontext():
+            yield
+
+    @contextlib.contextmanager
+    def loaded(self):
+        """A context whose end takes the optimizer's new state, that of whole parameters."""
+        self.finish()
+        yield
+        if self.states:
+            self.states.split()
+
+
+def check_covers(optimizer, parameters, why):
     """Raises where a parameter of {name: tensor} is not the optimizer's."""
     own = {id(each) for group in optimizer.param_groups for each in group["params"]}
     for name, parameter in parameters.items():
         if id(parameter) not in own:
             raise ValueError(
-                f"parameter '{name}': expected in 'optimizer', since the plan overlaps steps"
+                f"parameter '{name}': expected in 'optimizer', since the plan {why}"
             )
 
 

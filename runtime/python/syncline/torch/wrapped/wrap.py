@@ -9,12 +9,14 @@ import torch.distributed as dist
 
 from syncline import capi
 from syncline.torch.wrapped import agreement
+from syncline.torch.wrapped.clipping import clip
 from syncline.torch.wrapped.exchanges import Exchanges, Form
 from syncline.torch.wrapped.factors import modules
 from syncline.torch.wrapped.layout import Layout
 from syncline.torch.wrapped.model import WRAPPED, LocallyTrained, Wrapped, of
 from syncline.torch.wrapped.names import Mismatch, Parameter, listed, match, named
 from syncline.torch.wrapped.reducer import Reducer
+from syncline.torch.wrapped.shards import settle
 from syncline.torch.wrapped.updates import Updates, check_covers
 
 
@@ -31,11 +33,14 @@ class Fit:
         self.match(*described(model, self.trained))
         if self.layout:
             self.linears = modules(model, self.layout, self.plan.about.micro_batches)
+            settle(self.layout, self.trained, optimizer)
+        self.shards = bool(self.layout) and any(each.is_sharded for each in self.layout.messages)
         if self.form and optimizer is None:
             raise ValueError(f"a plan of consistency '{consistency}' needs 'optimizer'")
         self.leaves_under_way = bool(self.plan.about.overlaps_steps) and optimizer is not None
-        if self.form or self.leaves_under_way:
-            check_covers(optimizer, self.trained)
+        if self.form or self.leaves_under_way or self.shards:
+            why = "shards updates" if self.shards else "overlaps steps"
+            check_covers(optimizer, self.trained, why)
 
     def match(self, *mine):
         try:
@@ -57,7 +62,7 @@ def wrap(model, plan, optimizer, process_group, allow_unused, broadcast_buffers)
     except (capi.Failed, OSError, ValueError) as failure:
         said = str(failure)
     settings = {"allow_unused": allow_unused, "broadcast_buffers": broadcast_buffers}
-    settings["optimizer"] = optimizer is not None
+    settings["optimizer"] = type(optimizer).__name__ if optimizer else None
     parameters = {
         name: f"{str(each.dtype)[6:]} of {tuple(each.shape)}, strides {each.stride()}"
         for name, each in model.named_parameters()
@@ -74,7 +79,8 @@ def wrap(model, plan, optimizer, process_group, allow_unused, broadcast_buffers)
             LocallyTrained(model, exchanges)
         else:
             reducer = Reducer(fit, group, allow_unused)
-            updates = Updates(reducer, optimizer) if fit.leaves_under_way else None
+            has_updates = fit.leaves_under_way or fit.shards
+            updates = Updates(reducer, optimizer) if has_updates else None
             Wrapped(model, reducer, updates, process_group, broadcast_buffers)
     except BaseException:
         with contextlib.suppress(capi.Failed):
@@ -172,6 +178,13 @@ def no_sync(model):
         yield
     finally:
         reducer.syncs = before
+
+
+def clip_grad_norm(model, most):
+    wrapped = of(model)
+    if wrapped.reducer is None:  # ranks train by their own gradients
+        return torch.nn.utils.clip_grad_norm_(model.parameters(), most)
+    return clip(wrapped, most)
 
 
 def finish(model):
