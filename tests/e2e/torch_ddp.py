@@ -76,9 +76,15 @@ def changes(net):
     return found
 
 
+def views(net):
+    """Whether gradients are views of messages, by default and where that is given."""
+    made = (syncline.torch.ddp(net()), syncline.torch.ddp(net(), gradient_as_bucket_view=False))
+    return " ".join(str(each.gradient_as_bucket_view) for each in made)
+
+
 def with_plan(net, rank, ranks):
     joined("cpu:syncline", rank, ranks)
-    found = {**other_models(net), **other_plans(net), **changes(net)}
+    found = {**other_models(net), **other_plans(net), **changes(net), "views": views(net)}
     dist.destroy_process_group()
     return found
 

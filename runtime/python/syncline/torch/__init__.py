@@ -37,7 +37,8 @@ def buckets(model, plan=None):
 def ddp(model, plan=None, **settings):
     """DistributedDataParallel(model, **settings) with the buckets() of the process group's plan.
     Raises ValueError where the group has none, or another one than the given plan, a folder, or
-    SYNCLINE_PLAN; and at a forward pass RuntimeError, where a parameter was changed since.
+    SYNCLINE_PLAN; and at a forward pass RuntimeError, where a parameter was changed since. Unless
+    `gradient_as_bucket_view` is given it is True, which spares a copy of all gradients.
 
     What torch.compile compiles has its gradients ready in an order of its own, by the size of
     graphs, which it cuts at `bucket_cap_mb` MiB of parameters (default: the largest bucket). Plan

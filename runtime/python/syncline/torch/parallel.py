@@ -24,6 +24,8 @@ def made(model, plan, settings):
     # With unused parameters DDP counts the list from the model's first parameter, in every step.
     if is_as_first:
         sizes.reverse()
+    # Without views DDP copies all gradients back behind the last message.
+    settings = {"gradient_as_bucket_view": True, **settings}
     made = DistributedDataParallel(model, bucket_cap_mb_list=sizes, **settings)
     made.bucket_bytes_cap = max(graph_bytes(made, settings), LEAST_GRAPH)
     watch(made)
