@@ -47,6 +47,12 @@ Json costJson(Attribute cost) {
   return {{"kind", "table"}, {"points", points}};
 }
 
+/// Adds a number that need not be stated.
+void addStated(Json &json, const char *key, std::optional<cluster::Real> value) {
+  if (value)
+    json[key] = real(*value);
+}
+
 Json linkJson(cluster::LinkAttr link) {
   if (!link)
     return nullptr;
@@ -171,30 +177,35 @@ Json clusterJson(cluster::SpecAttr spec) {
   for (cluster::CollectiveAttr stated : spec.getCollectives()) {
     collectives.push_back({{"scheme", cluster::stringifyScheme(stated.getScheme()).str()},
                            {"cost", costJson(stated.getCost())}});
-    if (stated.getInterference())
-      collectives.back()["interference"] = real(*stated.getInterference());
+    addStated(collectives.back(), "interference", stated.getInterference());
+    addStated(collectives.back(), "products_interference", stated.getProducts());
+    addStated(collectives.back(), "memory_interference", stated.getMemory());
   }
-  return {{"name", spec.getName().str()},
-          {"ranks", spec.getRanks()},
-          {"devices_per_node", spec.getDevicesPerNode()},
-          {"cards_per_node", spec.getCardsPerNode()},
-          {"groups", spec.getGroups()},
-          {"device",
-           {{"compute", nullable(device.getCompute())},
-            {"memory", nullable(device.getMemory())},
-            {"launch_overhead", real(device.getLaunchOverhead())},
-            {"memory_size", nullable(device.getMemorySize())},
-            {"like", device.getKernels() ? Json(device.getKernels().getLike().str()) : Json()}}},
-          {"link", linkJson(spec.getLink())},
-          {"inside", linkJson(spec.getInside())},
-          {"half_duplex", spec.getHalfDuplex()},
-          {"interference", real(spec.getInterference())},
-          {"latency_interference", nullable(spec.getLatencyInterference())},
-          {"message_interference", nullable(spec.getMessageInterference())},
-          {"collectives", collectives},
-          {"servers", serversJson(spec.getServers())},
-          {"largest_message", nullable(spec.getLargestMessage())},
-          {"overrides", overrides}};
+  Json json = {
+      {"name", spec.getName().str()},
+      {"ranks", spec.getRanks()},
+      {"devices_per_node", spec.getDevicesPerNode()},
+      {"cards_per_node", spec.getCardsPerNode()},
+      {"groups", spec.getGroups()},
+      {"device",
+       {{"compute", nullable(device.getCompute())},
+        {"memory", nullable(device.getMemory())},
+        {"launch_overhead", real(device.getLaunchOverhead())},
+        {"memory_size", nullable(device.getMemorySize())},
+        {"like", device.getKernels() ? Json(device.getKernels().getLike().str()) : Json()}}},
+      {"link", linkJson(spec.getLink())},
+      {"inside", linkJson(spec.getInside())},
+      {"half_duplex", spec.getHalfDuplex()},
+      {"interference", real(spec.getInterference())},
+      {"latency_interference", nullable(spec.getLatencyInterference())},
+      {"message_interference", nullable(spec.getMessageInterference())},
+      {"collectives", collectives},
+      {"servers", serversJson(spec.getServers())},
+      {"largest_message", nullable(spec.getLargestMessage())},
+      {"overrides", overrides}};
+  addStated(json, "products_interference", spec.getProductsInterference());
+  addStated(json, "memory_interference", spec.getMemoryInterference());
+  return json;
 }
 
 Json layersJson(sync::ProblemOp problem) {

@@ -1,6 +1,7 @@
 // Costs by scheme: formulas, lines and tables.
 #include "frontend/files/ClusterCollectives.h"
 
+#include "frontend/files/ClusterInterference.h"
 #include "frontend/files/FormatUnits.h"
 #include "frontend/files/TextFile.h"
 #include "frontend/files/Units.h"
@@ -148,10 +149,8 @@ private:
     Status s = formula ? readFormula(map, *formula, scheme, cost)
                : table ? readTable(*table, cost.time)
                        : readLine(map, cost.time);
-    if (const auto value = map.find("interference"); value && s) {
-      SYNCLINE_TRY_GET(times, readMultiple(*value, maxInterference));
-      cost.interference = *times;
-    }
+    if (const auto value = map.find("interference"); value && s)
+      s = readInterference(*value, cost);
     if (s)
       stated.push_back(std::move(cost));
     return s;

@@ -2,6 +2,7 @@
 #include "frontend/files/ClusterFile.h"
 
 #include "frontend/files/ClusterCollectives.h"
+#include "frontend/files/ClusterInterference.h"
 #include "frontend/files/ClusterKinds.h"
 #include "frontend/files/ClusterLinks.h"
 #include "frontend/files/TextFile.h"
@@ -24,7 +25,6 @@ constexpr std::array<std::string_view, 14> clusterKeys = {
 constexpr std::array<std::string_view, 6> deviceKeys = {
     "kind", "compute", "memory", "memory-size", "launch-overhead", "efficiency"};
 constexpr std::array<std::string_view, 1> limitKeys = {"message"};
-constexpr std::array<std::string_view, 3> interferenceKeys = {"computation", "latency", "messages"};
 
 /// Groups into which a node's devices fall; the cluster is one of them.
 Status readGroups(const YamlMap &map, ClusterFile &cluster) {
@@ -105,24 +105,6 @@ Status readLimits(const YamlMap &root, ClusterFile &cluster) {
     return Status::ok();
   Result<YamlMap> map = YamlMap::open(*value, limitKeys);
   return map ? readSize(*map, "message", cluster.largestMessage) : map.status();
-}
-
-Status readInterference(const YamlMap &root, ClusterFile &cluster) {
-  const auto value = root.find("interference");
-  if (!value)
-    return Status::ok();
-  SYNCLINE_TRY_GET(map, YamlMap::open(*value, interferenceKeys));
-  if (const auto computation = map->find("computation")) {
-    SYNCLINE_TRY_GET(times, readMultiple(*computation, maxInterference));
-    cluster.interference = *times;
-  }
-  for (auto [key, field] : {std::pair("latency", &ClusterFile::latencyInterference),
-                            std::pair("messages", &ClusterFile::messageInterference)})
-    if (const auto value = map->find(key)) {
-      SYNCLINE_TRY_GET(times, readMultiple(*value, maxInterference));
-      cluster.*field = *times;
-    }
-  return Status::ok();
 }
 
 Status readMessageScatter(const YamlMap &root, ClusterFile &cluster) {

@@ -84,12 +84,20 @@ using CollectiveTime = std::variant<FormulaCost, AffineCost, TableCost>;
 /// With a larger factor a machine would practically not compute beside messages.
 inline constexpr double maxInterference = 1000;
 
+/// Factors on the time of operations beside messages by class of operation, each from 1 to
+/// maxInterference. A class without one has the factor of all operations.
+struct ClassFactors {
+  std::optional<double> products; ///< convolutions, products of matrices, recurrent layers
+  std::optional<double> memory;   ///< all other operations, which live on the memory's bandwidth
+};
+
 /// The stated time of one message of all ranks by one scheme. For factors it is a function of the
 /// bytes that one rank contributes to an all-gather.
 struct StatedCost {
   Scheme scheme = Scheme::ring;
   CollectiveTime time;
   std::optional<double> interference = {}; ///< operations beside it: times as long, >= 1
+  ClassFactors interferenceBy = {};        ///< that by class of operation
 };
 
 /// Values that differ on some nodes.
@@ -110,6 +118,7 @@ struct ClusterFile {
   std::optional<Link> inside;                 ///< between the devices of a node; beside `network`
   bool halfDuplex = false;                    ///< the network carries one direction at a time
   double interference = 1;                    ///< beside messages of other schemes, likewise
+  ClassFactors interferenceBy;                ///< that by class of operation
   std::optional<double> latencyInterference;  ///< as that, during a message's latency
   std::optional<double> messageInterference;  ///< two messages at once: times as long each, >= 1
   std::vector<StatedCost> collectives;        ///< in the order of Scheme, each at most once

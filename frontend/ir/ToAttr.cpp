@@ -84,12 +84,15 @@ cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
   spec.inside = linkAttr(file.inside, context);
   spec.halfDuplex = file.halfDuplex;
   spec.interference = file.interference;
+  spec.productsInterference = file.interferenceBy.products;
+  spec.memoryInterference = file.interferenceBy.memory;
   spec.latencyInterference = file.latencyInterference;
   spec.messageInterference = file.messageInterference;
   for (const StatedCost &stated : file.collectives)
     spec.collectives.push_back(cluster::CollectiveAttr::get(
         context, stated.scheme, costAttr(stated.time, file.ranks, context),
-        real(stated.interference)));
+        real(stated.interference), real(stated.interferenceBy.products),
+        real(stated.interferenceBy.memory)));
   if (file.servers)
     spec.servers =
         cluster::ServersAttr::get(context, file.servers->count, file.servers->dedicated,

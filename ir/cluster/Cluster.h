@@ -54,10 +54,14 @@ inline constexpr double maxInterference = 1000;
 /// channels. It is at least 1, and 1 where the spec does not give it.
 double interference(SpecAttr spec);
 
-/// This factor beside messages of the scheme, and during their latency, which is what a message
-/// takes without any bytes.
+/// This factor beside messages of the scheme. That of both classes where they are equal.
 double interference(SpecAttr spec, Scheme scheme);
-double latencyInterference(SpecAttr spec, Scheme scheme);
+
+/// The factors beside messages of the scheme by class of operation (SPEC.md, "Interference").
+struct ClassFactors {
+  double products, memory;
+};
+ClassFactors interferenceByClass(SpecAttr spec, Scheme scheme);
 
 /// How many times as long each of two messages takes while both are under way, where messages take
 /// their stated costs. Without a value in the spec it is 2: two at once take as long as one after

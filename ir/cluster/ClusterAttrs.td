@@ -197,8 +197,8 @@ def Cluster_CollectiveAttr : Cluster_Attr<"Collective", "collective"> {
   let summary = "the cost of a scheme on this cluster, stated and not derived";
   let description = [{
     The cost is the seconds of a message by its bytes. For `factors` it is the seconds of the
-    all-gather by the bytes that ONE rank contributes (C11). `interference` replaces that of the
-    spec for the scheme's messages (C15).
+    all-gather by the bytes that ONE rank contributes (C11). `interference` and the factors by class
+    of operation replace those of the spec for the scheme's messages (C15).
 
     `#cluster.collective<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>, interference = 1.4>`
   }];
@@ -206,8 +206,15 @@ def Cluster_CollectiveAttr : Cluster_Attr<"Collective", "collective"> {
     AttrParameter<"::syncline::Scheme", "the scheme">:$scheme,
     AttrParameter<"::mlir::Attribute", "a formula, line or table">:$cost,
     Cluster_OptionalReal<"factor on the time of operations beside the scheme's messages">
-      :$interference);
-  let assemblyFormat = "`<` $scheme `,` $cost (`,` `interference` `=` $interference^)? `>`";
+      :$interference,
+    Cluster_OptionalReal<"this factor for products of matrices">:$products,
+    Cluster_OptionalReal<"this factor for all other operations">:$memory);
+  let assemblyFormat =
+    "`<` $scheme `,` $cost (`,` struct($interference, $products, $memory)^)? `>`";
+  let extraClassDeclaration = [{
+    /// The collective at another cost.
+    CollectiveAttr withCost(::mlir::Attribute cost) const;
+  }];
 }
 
 // A list in a struct needs brackets. Its elements print without their mnemonic.
@@ -254,11 +261,12 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
     `collectives` holds only what the cluster file states. SPEC.md says what a cluster offers
     besides, over `link`. Node n has the ranks from n·devicesPerNode on, which are joined by
     `inside` and share the node's cards with those of `groups` - 1 equal clusters. While a message
-    is under way on one of a rank's channels, its operations take `interference` times as long, but
-    `latencyInterference` times during the message's latency. Two messages at once that take their
-    stated costs take `messageInterference` times as long each. A spec has `nccl` in plans for GPUs:
-    NCCL then carries the messages, by the schemes and protocols that it has. Absent values and
-    defaults are not printed (C1, C6, C10, C12, C13, C14, C15).
+    is under way on one of a rank's channels, its operations take `interference` times as long, or
+    by class `productsInterference` and `memoryInterference` times, but `latencyInterference` times
+    during the message's latency. Two messages at once that take their stated costs take
+    `messageInterference` times as long each. A spec has `nccl` in plans for GPUs: NCCL then carries
+    the messages, by the schemes and protocols that it has. Absent values and defaults are not
+    printed (C1, C6, C10, C12, C13, C14, C15).
 
     ```mlir
     #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, cardsPerNode = 2,
@@ -288,6 +296,10 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
                            "whether links between nodes carry one direction at a time">:$halfDuplex,
     DefaultValuedParameter<"::syncline::cluster::Real", "::syncline::cluster::Real(1.0)",
                            "factor on the time of operations beside a message">:$interference,
+    Cluster_OptionalReal<"as interference, for products of matrices; that factor when absent">
+      :$productsInterference,
+    Cluster_OptionalReal<"as interference, for all other operations; that factor when absent">
+      :$memoryInterference,
     Cluster_OptionalReal<"as interference, during a message's latency; that factor when absent">
       :$latencyInterference,
     Cluster_OptionalReal<"factor on the stated time of each of two messages at once; 2 when absent">

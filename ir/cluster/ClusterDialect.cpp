@@ -90,11 +90,12 @@ static LogicalResult checkBytes(EmitError emitError, StringRef rule, StringRef n
 }
 
 /// C15: interference is at least 1, because messages make nothing faster.
-static LogicalResult checkInterference(EmitError emitError, StringRef name, Real times) {
-  if (times >= 1 && times <= maxInterference)
+static LogicalResult checkInterference(EmitError emitError, StringRef name,
+                                       std::optional<Real> times) {
+  if (!times || (*times >= 1 && *times <= maxInterference))
     return success();
   return emitError() << "C15: expected '" << name << "' from 1 to " << text(maxInterference)
-                     << ", got " << text(times);
+                     << ", got " << text(*times);
 }
 
 LogicalResult KernelsAttr::verify(EmitError emitError, StringRef like, DictionaryAttr numbers) {
@@ -193,8 +194,11 @@ LogicalResult TableAttr::verify(EmitError emitError, ArrayRef<Point> points) {
 }
 
 LogicalResult CollectiveAttr::verify(EmitError emitError, Scheme scheme, Attribute cost,
-                                     std::optional<Real> interference) {
-  if (interference && failed(checkInterference(emitError, "interference", *interference)))
+                                     std::optional<Real> interference, std::optional<Real> products,
+                                     std::optional<Real> memory) {
+  if (failed(checkInterference(emitError, "interference", interference)) ||
+      failed(checkInterference(emitError, "products", products)) ||
+      failed(checkInterference(emitError, "memory", memory)))
     return failure();
   if (!isCost(cost))
     return emitError() << "C11: expected the cost of '" << stringifyScheme(scheme)
@@ -266,23 +270,23 @@ static int64_t nodesOf(int64_t ranks, int64_t devicesPerNode) {
   return (ranks + devicesPerNode - 1) / devicesPerNode;
 }
 
-LogicalResult SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks,
-                               int64_t devicesPerNode, int64_t cardsPerNode, int64_t groups,
-                               DeviceAttr, LinkAttr link, LinkAttr, bool, Real interference,
-                               std::optional<Real> latencyInterference,
-                               std::optional<Real> messageInterference,
-                               ArrayRef<CollectiveAttr> collectives, ServersAttr servers,
-                               std::optional<int64_t> largestMessage,
-                               ArrayRef<OverrideAttr> overrides, bool) {
+LogicalResult
+SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks, int64_t devicesPerNode,
+                 int64_t cardsPerNode, int64_t groups, DeviceAttr, LinkAttr link, LinkAttr, bool,
+                 Real interference, std::optional<Real> productsInterference,
+                 std::optional<Real> memoryInterference, std::optional<Real> latencyInterference,
+                 std::optional<Real> messageInterference, ArrayRef<CollectiveAttr> collectives,
+                 ServersAttr servers, std::optional<int64_t> largestMessage,
+                 ArrayRef<OverrideAttr> overrides, bool) {
   if (failed(checkCount(emitError, "C1", "ranks", ranks)) ||
       failed(checkCount(emitError, "C1", "devicesPerNode", devicesPerNode, ranks)) ||
       failed(checkCount(emitError, "C1", "cardsPerNode", cardsPerNode)) ||
       failed(checkCount(emitError, "C1", "groups", groups)) ||
       failed(checkInterference(emitError, "interference", interference)) ||
-      (latencyInterference &&
-       failed(checkInterference(emitError, "latencyInterference", *latencyInterference))) ||
-      (messageInterference &&
-       failed(checkInterference(emitError, "messageInterference", *messageInterference))) ||
+      failed(checkInterference(emitError, "productsInterference", productsInterference)) ||
+      failed(checkInterference(emitError, "memoryInterference", memoryInterference)) ||
+      failed(checkInterference(emitError, "latencyInterference", latencyInterference)) ||
+      failed(checkInterference(emitError, "messageInterference", messageInterference)) ||
       failed(checkCollectives(emitError, collectives, ranks)) ||
       failed(checkBytes(emitError, "C12", "largestMessage", largestMessage)) ||
       failed(checkOverrides(emitError, overrides, nodesOf(ranks, devicesPerNode), link)))
@@ -329,26 +333,6 @@ static double largest(SpecAttr spec, double common,
       most = std::max(most.value_or(*own), *own);
     }
   return others > 0 ? std::max(most.value_or(common), common) : *most;
-}
-
-double syncline::cluster::interference(SpecAttr spec) { return spec.getInterference(); }
-
-double syncline::cluster::interference(SpecAttr spec, Scheme scheme) {
-  for (CollectiveAttr stated : spec.getCollectives())
-    if (stated.getScheme() == pricedAs(scheme) && stated.getInterference())
-      return *stated.getInterference();
-  return spec.getInterference();
-}
-
-double syncline::cluster::latencyInterference(SpecAttr spec, Scheme scheme) {
-  if (const std::optional<Real> latency = spec.getLatencyInterference())
-    return *latency;
-  return interference(spec, scheme);
-}
-
-double syncline::cluster::messageInterference(SpecAttr spec) {
-  constexpr double oneAfterTheOther = 2;
-  return spec.getMessageInterference().value_or(oneAfterTheOther);
 }
 
 double syncline::cluster::slowdown(SpecAttr spec) {

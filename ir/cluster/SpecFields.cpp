@@ -11,7 +11,9 @@ SpecFields::SpecFields(SpecAttr spec)
     : name(spec.getName()), ranks(spec.getRanks()), devicesPerNode(spec.getDevicesPerNode()),
       cardsPerNode(spec.getCardsPerNode()), groups(spec.getGroups()), device(spec.getDevice()),
       link(spec.getLink()), inside(spec.getInside()), halfDuplex(spec.getHalfDuplex()),
-      interference(spec.getInterference()), latencyInterference(spec.getLatencyInterference()),
+      interference(spec.getInterference()), productsInterference(spec.getProductsInterference()),
+      memoryInterference(spec.getMemoryInterference()),
+      latencyInterference(spec.getLatencyInterference()),
       messageInterference(spec.getMessageInterference()), collectives(spec.getCollectives()),
       servers(spec.getServers()), largestMessage(spec.getLargestMessage()),
       overrides(spec.getOverrides()), nccl(spec.getNccl()) {}
@@ -49,8 +51,9 @@ ProtocolsAttr slowerOf(ProtocolsAttr a, ProtocolsAttr b) {
 
 SpecAttr SpecFields::get(MLIRContext *context) const {
   return SpecAttr::get(context, name, ranks, devicesPerNode, cardsPerNode, groups, device, link,
-                       inside, halfDuplex, interference, latencyInterference, messageInterference,
-                       collectives, servers, largestMessage, overrides, nccl);
+                       inside, halfDuplex, interference, productsInterference, memoryInterference,
+                       latencyInterference, messageInterference, collectives, servers,
+                       largestMessage, overrides, nccl);
 }
 
 /// Replaces every formula by what `change` makes of it; measured costs stay.
@@ -58,8 +61,7 @@ static void changeFormulas(SpecFields &fields,
                            llvm::function_ref<FormulaAttr(FormulaAttr)> change) {
   for (CollectiveAttr &stated : fields.collectives)
     if (auto formula = dyn_cast<FormulaAttr>(stated.getCost()))
-      stated = CollectiveAttr::get(stated.getContext(), stated.getScheme(), change(formula),
-                                   stated.getInterference());
+      stated = stated.withCost(change(formula));
 }
 
 void SpecFields::changeNetwork(llvm::function_ref<LinkAttr(LinkAttr)> change) {

@@ -1,4 +1,4 @@
-// The fields of a #cluster.spec by name. A changed spec is made of them without a call of fifteen
+// The fields of a #cluster.spec by name. A changed spec is made of them without a call of twenty
 // positional arguments.
 #pragma once
 
@@ -16,8 +16,9 @@ struct SpecFields {
   LinkAttr link, inside; ///< null where the cluster has none
   bool halfDuplex = false;
   double interference = 1;
-  std::optional<double> latencyInterference; ///< that factor where absent
-  std::optional<double> messageInterference; ///< 2 where absent
+  std::optional<double> productsInterference, memoryInterference; ///< that factor where absent
+  std::optional<double> latencyInterference;                      ///< likewise
+  std::optional<double> messageInterference;                      ///< 2 where absent
   llvm::SmallVector<CollectiveAttr> collectives;
   ServersAttr servers;                        ///< null where they are colocated, one on every rank
   std::optional<std::int64_t> largestMessage; ///< bytes

@@ -46,6 +46,8 @@ WRONG = [
     (["limits", "message"], "64"),
     (["interference", "computation"], 0.5),
     (["interference", "computation"], "much"),
+    (["interference", "products"], 0.5),
+    (["interference", "memory"], "much"),
     (["interference", "latency"], 0.5),
     (["interference"], 2),
     (["message-scatter"], []),
@@ -62,6 +64,14 @@ WRONG = [
     (["collectives", "all-reduce", "tree"], {"table": [["4KiB"]]}),
     (["collectives", "all-reduce", "tree"], {"table": []}),
     (["collectives", "all-reduce", "ring"], {"a": "1ms", "b": "1ns/B", "interference": 0.5}),
+    (
+        ["collectives", "all-reduce", "ring"],
+        {"a": "1ms", "b": "1ns/B", "interference": {"memory": 0.5}},
+    ),
+    (
+        ["collectives", "all-reduce", "ring"],
+        {"a": "1ms", "b": "1ns/B", "interference": {"latency": 2}},
+    ),
     (["collectives", "parameter-server"], {"formula": "tree"}),
     (["collectives", "reduce-scatter"], {"formula": "ring"}),
     (["overrides", 0, "nodes"], []),

@@ -357,6 +357,16 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = 
 
 // -----
 
+// expected-error @+1 {{C15: expected 'memoryInterference' from 1 to 1000.0, got 0.5}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, memoryInterference = 0.5>} {}
+
+// -----
+
+// expected-error @+1 {{C15: expected 'products' from 1 to 1000.0, got 0.5}}
+#bad = #cluster.collective<ring, #cluster.affine<a = 1.0, b = 1.0>, products = 0.5>
+
+// -----
+
 // expected-error @+1 {{C15: expected 'messageInterference' from 1 to 1000.0, got 0.5}}
 module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, messageInterference = 0.5>} {}
 

@@ -50,13 +50,13 @@ module @table attributes {cluster.spec = #cluster.spec<name = "t", ranks = 1, de
 
 // Everything a spec may say, in another order than it prints.
 // CHECK-LABEL: module @whole
-// CHECK-SAME: #cluster.spec<name = "w", ranks = 8, devicesPerNode = 4, device = <launchOverhead = 0.0>, link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 1.0e-11>, inside = <alpha = 1.0e-05, beta = 1.0e-10, gamma = 0.0>, halfDuplex = true, interference = 1.35, latencyInterference = 1.9, messageInterference = 1.8,
-// CHECK-SAME: collectives = [<hierarchical, #cluster.affine<a = 1.0, b = 0.5>>, <"parameter-server", #cluster.table<[1, 2.0]>>, <factors, #cluster.affine<a = 0.0, b = 2.0>, interference = 1.2>, <"reduce-scatter", #cluster.formula<algorithm = "reduce-scatter", ranks = 8, alpha = 0.0, beta = 1.0, gamma = 0.0>>],
+// CHECK-SAME: #cluster.spec<name = "w", ranks = 8, devicesPerNode = 4, device = <launchOverhead = 0.0>, link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 1.0e-11>, inside = <alpha = 1.0e-05, beta = 1.0e-10, gamma = 0.0>, halfDuplex = true, interference = 1.35, productsInterference = 1.2, memoryInterference = 1.7, latencyInterference = 1.9, messageInterference = 1.8,
+// CHECK-SAME: collectives = [<hierarchical, #cluster.affine<a = 1.0, b = 0.5>, products = 1.1>, <"parameter-server", #cluster.table<[1, 2.0]>>, <factors, #cluster.affine<a = 0.0, b = 2.0>, interference = 1.2, memory = 1.5>, <"reduce-scatter", #cluster.formula<algorithm = "reduce-scatter", ranks = 8, alpha = 0.0, beta = 1.0, gamma = 0.0>>],
 // CHECK-SAME: servers = <count = 2, dedicated = true, link = <alpha = 0.0, beta = 1.0e-10, gamma = 0.0>, memory = 1000000>, largestMessage = 67108864>
-module @whole attributes {cluster.spec = #cluster.spec<largestMessage = 67108864, name = "w", messageInterference = 1.8, latencyInterference = 1.9, interference = 1.35, halfDuplex = true, ranks = 8,
+module @whole attributes {cluster.spec = #cluster.spec<largestMessage = 67108864, name = "w", messageInterference = 1.8, memoryInterference = 1.7, productsInterference = 1.2, latencyInterference = 1.9, interference = 1.35, halfDuplex = true, ranks = 8,
   servers = <memory = 1000000, dedicated = true, count = 2, link = <alpha = 0.0, beta = 1.0e-10, gamma = 0.0>>,
-  collectives = [<hierarchical, #cluster.affine<a = 1.0, b = 0.5>>, <"parameter-server", #cluster.table<[1, 2.0]>>,
-    #cluster.collective<factors, #cluster.affine<a = 0.0, b = 2.0>, interference = 1.2>,
+  collectives = [<hierarchical, #cluster.affine<a = 1.0, b = 0.5>, products = 1.1>, <"parameter-server", #cluster.table<[1, 2.0]>>,
+    #cluster.collective<factors, #cluster.affine<a = 0.0, b = 2.0>, interference = 1.2, memory = 1.5>,
     <"reduce-scatter", #cluster.formula<algorithm = "reduce-scatter", ranks = 8, alpha = 0.0, beta = 1.0, gamma = 0.0>>],
   inside = <alpha = 1.0e-5, beta = 1.0e-10, gamma = 0.0>, link = <alpha = 5.0e-5, beta = 8.0e-10, gamma = 1.0e-11>,
   devicesPerNode = 4, device = <launchOverhead = 0.0>>} {

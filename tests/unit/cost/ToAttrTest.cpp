@@ -47,6 +47,20 @@ TEST(ToAttr, LinksAndServers) {
       "largestMessage = 1048576>");
 }
 
+// Factors by class of operation arrive, those of the cluster and those of a scheme.
+TEST(ToAttr, InterferenceByClass) {
+  const std::string text =
+      attrText("{name: n, ranks: 4, network: {bandwidth: 8 Mb/s, latency: 1s}, interference: "
+               "{computation: 1.4, products: 1.2, memory: 1.7}, collectives: {all-gather: {a: 1s, "
+               "b: 1s/B, interference: {products: 1.1, memory: 2}}}}");
+  EXPECT_NE(text.find("interference = 1.4, productsInterference = 1.2, memoryInterference = 1.7"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("<factors, #cluster.affine<a = 1.0, b = 1.0>, products = 1.1, memory = 2.0>"),
+            std::string::npos)
+      << text;
+}
+
 // Cards, memory and what differs on some nodes arrive; links of overrides are whole.
 TEST(ToAttr, Nodes) {
   EXPECT_EQ(

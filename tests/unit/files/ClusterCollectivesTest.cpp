@@ -56,6 +56,24 @@ TEST(ClusterCollectives, Interference) {
                   std::string(bad) + "'");
 }
 
+// The number may be a map of classes of operations.
+TEST(ClusterCollectives, InterferenceByClass) {
+  const auto costs = stated(withNetwork("{all-gather: {a: 0s, b: 1us/B, interference: "
+                                        "{computation: 1.4, memory: 1.9}}}"));
+  ASSERT_EQ(costs.size(), 1u);
+  EXPECT_EQ(costs[0].interference, 1.4);
+  EXPECT_FALSE(costs[0].interferenceBy.products);
+  EXPECT_EQ(costs[0].interferenceBy.memory, 1.9);
+  const auto bad = [](const std::string &map) {
+    return failure(withNetwork("{all-gather: {a: 0s, b: 1us/B, interference: {" + map + "}}}"));
+  };
+  EXPECT_EQ(
+      bad("memory: 0.5"),
+      "c.yaml:4:68: 'collectives.all-gather.interference.memory': expected a number from 1 to "
+      "1000 such as 1.5, got '0.5'");
+  EXPECT_NE(bad("latency: 2").find("unknown key 'latency'"), std::string::npos);
+}
+
 // A measured table keeps its points.
 TEST(ClusterCollectives, MeasuredTable) {
   const auto costs = stated("name: t\nranks: 4\ncollectives:\n  all-reduce:\n    table:\n"

@@ -171,10 +171,24 @@ TEST(ClusterInterference, Computation) {
                   std::string(bad) + "'");
   EXPECT_EQ(failure(lab("interference: 1.35")),
             "c.yaml:5:15: 'interference': expected a map with "
-            "the keys 'computation', 'latency', 'messages', got "
+            "the keys 'computation', 'products', 'memory', 'latency', 'messages', got "
             "'1.35'");
   EXPECT_NE(failure(lab("interference: {communication: 2}")).find("unknown key 'communication'"),
             std::string::npos);
+}
+
+// Classes of operations may lose unequally; unless said, each loses as all operations do.
+TEST(ClusterInterference, Classes) {
+  const ClusterFile cluster =
+      read(lab("interference: {computation: 1.4, products: 1.2, memory: 1.7}"));
+  EXPECT_EQ(cluster.interference, 1.4);
+  EXPECT_EQ(cluster.interferenceBy.products, 1.2);
+  EXPECT_EQ(cluster.interferenceBy.memory, 1.7);
+  EXPECT_FALSE(read(lab("interference: {computation: 1.4}")).interferenceBy.products);
+  EXPECT_FALSE(read(lab("interference: {products: 1.4}")).interferenceBy.memory);
+  EXPECT_EQ(failure(lab("interference: {memory: 0.5}")),
+            "c.yaml:5:24: 'interference.memory': expected a number from 1 to 1000 such as 1.5, got "
+            "'0.5'");
 }
 
 // A message's latency may slow computation more or less than its bytes; unless said, as much.
