@@ -161,7 +161,7 @@ void addLeastLost(Json &json, sync::ProblemOp op, const Leaf &leaf) {
   const problem::Problem stated = merge::statedProblem(op);
   if (!problem::slowsComputation(stated))
     return;
-  problem::OrderProblem problem = *merge::toOrderProblem(op, stated);
+  problem::OrderProblem problem = withLeastLosses(*merge::toOrderProblem(op, stated));
   const auto layerOf = [](std::int64_t layer) { return static_cast<std::size_t>(layer); };
   for (std::int64_t layer : leaf.byFactors)
     problem = problem::restricted(problem, layerOf(layer), true);

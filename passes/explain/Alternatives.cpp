@@ -2,6 +2,7 @@
 #include "passes/explain/Alternatives.h"
 
 #include "passes/explain/SchemeRequest.h"
+#include "passes/problem/Interference.h"
 #include "passes/solver/Replay.h"
 
 #include <algorithm>
@@ -73,13 +74,14 @@ MessageCost sendTogether(Problem problem, const Solution &plan, std::vector<std:
 }
 
 /// A merging scheme as a way to send so many bytes in one message.
-FactorOption asFactors(const SchemeOption &option, std::int64_t bytes) {
+FactorOption asFactors(const Problem &problem, const SchemeOption &option, std::int64_t bytes) {
   return {option.scheme,
           option.cost->seconds(bytes),
           0,
           option.bytesMoved(bytes),
           0,
-          option.lostSeconds(bytes)};
+          option.lostSeconds(bytes),
+          lossOf(problem, option, bytes)};
 }
 
 /// The bytes of the layer and of its piggybacks.
@@ -95,7 +97,7 @@ MessageCost costAlone(const Problem &problem, const Solution &plan, std::size_t 
                       Scheme scheme) {
   if (const SchemeOption *option = mergeClassOption(problem, layer, scheme))
     return sendTogether(problem, plan, {layer},
-                        asFactors(*option, bytesWithPiggybacks(problem, plan, layer)));
+                        asFactors(problem, *option, bytesWithPiggybacks(problem, plan, layer)));
   if (const FactorOption *factorOption = optionByFactors(problem, layer, scheme))
     return sendTogether(problem, plan, {layer}, *factorOption);
   // A piggyback goes with its carrier, whose factors are sent even where the plan did not
@@ -109,7 +111,7 @@ std::optional<MessageCost> costOfBucket(const Problem &problem, const Solution &
   const SchemeOption *option = mergeClassOption(problem, layer, scheme);
   if (message.isFactors || message.layers.size() == 1 || !option)
     return std::nullopt;
-  return sendTogether(problem, plan, message.layers, asFactors(*option, message.bytes));
+  return sendTogether(problem, plan, message.layers, asFactors(problem, *option, message.bytes));
 }
 
 } // namespace

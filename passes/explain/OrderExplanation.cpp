@@ -157,7 +157,7 @@ OtherOrder timed(const OrderProblem &problem, const OrderSolution &solution,
 
 OrderProof proofFor(const OrderProblem &problem, const OrderCertificate &certificate,
                     std::size_t layer) {
-  const WeakestCase weakest = weakestCase(problem, certificate);
+  const WeakestCase weakest = weakestCase(withLeastLosses(problem), certificate);
   const Layer &asked = weakest.problem.sync.layers[layer];
   const LeastLost leastLost(weakest.problem);
   OrderProof proof{.bound = certificate.bound,

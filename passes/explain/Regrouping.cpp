@@ -144,9 +144,9 @@ private:
   }
 
   void judge(Regrouping &change, Solution changed) const {
-    ComputationClock clock;
+    ComputationClock clock(problem);
     for (const Message &message : changed.messages)
-      clock.add(message.start, message.end, lostSeconds(problem, message));
+      clock.add(message.start, message.end, lossOf(problem, message));
     change.waitingReady = clock.at(problem.layers[change.waiting].ready);
     change.awaitedReady = clock.at(problem.layers[change.awaited].ready);
     change.finish = finishOf(problem, changed);

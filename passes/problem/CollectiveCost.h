@@ -5,6 +5,7 @@
 // threads. A cost is finite and never negative; it need not be monotone, concave or continuous.
 #pragma once
 
+#include "passes/problem/WorkClass.h"
 #include "syncline/Scheme.h"
 #include "syncline/Status.h"
 
@@ -52,8 +53,17 @@ struct SchemeOption {
   /// Seconds of computation that a message takes from the device beside it (Interference.h); no
   /// more than `cost`. Null where messages do not slow computation.
   std::shared_ptr<const CollectiveCost> lost = nullptr;
+  /// What it takes where all operations beside it are of one class. Null where messages do not
+  /// slow them, or where all classes lose alike.
+  ByClass<std::shared_ptr<const CollectiveCost>> lostBy = {};
 
   double lostSeconds(std::int64_t bytes) const { return lost ? lost->seconds(bytes) : 0; }
+  ByClass<double> lostSecondsBy(std::int64_t bytes) const {
+    ByClass<double> seconds;
+    for (std::size_t work = 0; work < workClasses; ++work)
+      seconds.of[work] = lostBy.of[work] ? lostBy.of[work]->seconds(bytes) : 0;
+    return seconds;
+  }
   /// The message's seconds on a clock that stands still for what messages take.
   double secondsOnClock(std::int64_t bytes) const {
     return cost->seconds(bytes) - lostSeconds(bytes);

@@ -110,12 +110,24 @@ double leastLostPerByte(const MergeClass &mergeClass, std::int64_t most) {
   return std::isfinite(least) ? least : 0;
 }
 
-void setLost(SchemeOption &option, const Interference &interference) {
-  option.lost = lostCost(*option.cost, interference);
+void setLost(SchemeOption &option, const SchemeInterference &interference) {
+  option.lost = lostCost(*option.cost, interference.all);
+  option.lostBy = {};
+  for (std::size_t work = 0; interference.of && work < workClasses; ++work)
+    option.lostBy.of[work] = lostCost(*option.cost, interference.of->of[work]);
+}
+
+void setLost(FactorOption &option, const SchemeInterference &interference, double latencySeconds) {
+  option.lost = interference.all.lost(latencySeconds, option.seconds);
+  option.lostBy = {};
+  for (std::size_t work = 0; interference.of && work < workClasses; ++work)
+    option.lostBy.of[work] = interference.of->of[work].lost(latencySeconds, option.seconds);
 }
 
 bool slowsComputation(const Problem &problem) {
-  const auto takes = [](const auto &of) { return of.lost != decltype(of.lost)(); };
+  const auto takes = [](const auto &of) {
+    return of.lost != decltype(of.lost)() || of.lostBy != decltype(of.lostBy)();
+  };
   return std::ranges::any_of(
              problem.mergeClasses,
              [&](const MergeClass &of) { return std::ranges::any_of(of.options, takes); }) ||
@@ -124,28 +136,93 @@ bool slowsComputation(const Problem &problem) {
          });
 }
 
-Problem withoutLosses(Problem problem) {
+/// Changes all options, and tells no classes apart any more.
+template <typename Change> static Problem withLosses(Problem problem, Change change) {
+  problem.memoryBound.reset();
+  const auto set = [&](auto &option) {
+    change(option);
+    option.lostBy = {};
+  };
   for (MergeClass &mergeClass : problem.mergeClasses)
-    for (SchemeOption &option : mergeClass.options)
-      option.lost = nullptr;
+    std::ranges::for_each(mergeClass.options, set);
   for (Layer &layer : problem.layers)
-    for (FactorOption &option : layer.factorOptions)
-      option.lost = 0;
+    std::ranges::for_each(layer.factorOptions, set);
   return problem;
 }
 
-double lostSeconds(const Problem &problem, const Message &message) {
-  if (const FactorOption *factors = factorOptionOf(problem, message))
-    return factors->lost;
-  return problem.mergeClasses[message.mergeClass].options[message.option].lostSeconds(
-      message.bytes);
+Problem withoutLosses(Problem problem) {
+  return withLosses(std::move(problem), [](auto &option) { option.lost = {}; });
 }
 
-double lostSeconds(const Problem &problem, const Solution &solution) {
+Problem withoutClasses(Problem problem) {
+  return tellsClasses(problem) ? withLosses(std::move(problem), [](auto &) {}) : problem;
+}
+
+static double leastOf(const ByClass<double> &lost) { return std::ranges::min(lost.of); }
+
+/// The one of two costs that is never above the other one; null, which is nothing, if none is.
+static std::shared_ptr<const CollectiveCost>
+leastOf(const ByClass<std::shared_ptr<const CollectiveCost>> &lost) {
+  const auto &[one, other] = lost.of;
+  if (!one || !other)
+    return nullptr;
+  bool isOneLeast = true, isOtherLeast = true;
+  for (const CollectiveCost *cost : {one.get(), other.get()})
+    for (std::size_t i = 0; i < cost->segments().size(); ++i)
+      for (std::int64_t bytes : {cost->segments()[i].firstByte, lastOf(cost->segments(), i)}) {
+        isOneLeast &= one->seconds(bytes) <= other->seconds(bytes);
+        isOtherLeast &= other->seconds(bytes) <= one->seconds(bytes);
+      }
+  return isOneLeast ? one : isOtherLeast ? other : nullptr;
+}
+
+Problem withLeastLosses(Problem problem, bool orLost) {
+  if (!tellsClasses(problem))
+    return problem;
+  return withLosses(std::move(problem), [&](auto &option) {
+    const auto least = leastOf(option.lostBy);
+    option.lost = orLost ? leastOf(decltype(option.lostBy){{least, option.lost}}) : least;
+  });
+}
+
+Loss lossOf(const Problem &problem, const FactorOption &option) {
+  return tellsClasses(problem) ? option.lostBy : Loss{{option.lost, option.lost}};
+}
+
+Loss lossOf(const Problem &problem, const SchemeOption &option, std::int64_t bytes) {
+  if (tellsClasses(problem))
+    return option.lostSecondsBy(bytes);
+  return {{option.lostSeconds(bytes), option.lostSeconds(bytes)}};
+}
+
+Loss lossOf(const Problem &problem, const Message &message) {
+  if (const FactorOption *factors = factorOptionOf(problem, message))
+    return lossOf(problem, *factors);
+  return lossOf(problem, problem.mergeClasses[message.mergeClass].options[message.option],
+                message.bytes);
+}
+
+double mostLost(const Problem &problem, const Solution &solution) {
   double lost = 0;
   for (const Message &message : solution.messages)
-    lost += lostSeconds(problem, message);
+    lost += std::ranges::max(lossOf(problem, message).of);
   return lost;
+}
+
+WorkSchedule::WorkSchedule(const Problem &problem) {
+  if (problem.memoryBound)
+    for (const WorkSpan &span : *problem.memoryBound) {
+      borders.push_back(span.begin);
+      borders.push_back(span.end);
+    }
+}
+
+double WorkSchedule::lost(double computed, double seconds, const Loss &loss) const {
+  if (loss.of[0] == loss.of[1])
+    return loss.of[0];
+  double done = 0;
+  beside(computed, seconds, loss, [&](double, double work) { done += work; });
+  return seconds - done;
 }
 
 void ComputationClock::add(double start, double end, double lost) {
@@ -153,6 +230,15 @@ void ComputationClock::add(double start, double end, double lost) {
     return;
   const double before = this->lost();
   slowed.push_back({start, end, start - before, end - before - lost, before + lost});
+}
+
+void ComputationClock::add(double start, double end, const Loss &loss) {
+  if (loss.of[0] == loss.of[1] || end <= start)
+    return add(start, end, loss.of[0]);
+  work.beside(start - lost(), end - start, loss, [&](double seconds, double done) {
+    add(start, start + seconds, std::max(seconds - done, 0.0));
+    start += seconds;
+  });
 }
 
 double ComputationClock::at(double computed) const {

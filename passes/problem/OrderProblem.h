@@ -5,7 +5,8 @@
 // has the mathematics.
 //
 // Where messages slow computation, ready times, tails and the times of an order's messages are by
-// the clock that stands still for what messages take (Interference.h). Periods are true.
+// the clock that stands still for what messages take (Interference.h). Periods are true. They count
+// that messages slow all operations alike, also where classes of operations are told apart.
 //
 // This file neither searches nor judges: solver/OrderPlanner.h holds the algorithms,
 // proof/OrderChecker.h the judge. Units: seconds and bytes; the backward pass starts at 0 s.
@@ -56,6 +57,14 @@ struct OrderProblem {
 /// which with its update lies within [0, forward] and, up to rounding, is no longer than the tail
 /// of every layer that is read earlier, and grain is at least 1.
 Status validate(const OrderProblem &problem);
+
+/// The problem whose bound holds for this one: messages take the least from computation that they
+/// take from any class of operations, or from all alike, as periods count. The same where classes
+/// are not told apart.
+inline OrderProblem withLeastLosses(OrderProblem problem) {
+  problem.sync = withLeastLosses(std::move(problem.sync), true);
+  return problem;
+}
 
 /// The layers in the order in which the next forward pass reads them first.
 std::vector<std::size_t> readersOf(const OrderProblem &problem);

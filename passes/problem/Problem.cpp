@@ -1,5 +1,5 @@
 // Functions of a problem that need no solver, and its validation.
-#include "passes/problem/Problem.h"
+#include "passes/problem/Interference.h"
 
 #include "passes/problem/Rounding.h"
 
@@ -22,18 +22,44 @@ bool isTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
 /// Whether messages take no less than nothing from computation and no more than their time. Two
 /// costs compare as they do at the corners of both.
-bool isLostWithin(const SchemeOption &option) {
-  if (!option.lost)
+bool isLostWithin(const CollectiveCost &time, const CollectiveCost *taken) {
+  if (!taken)
     return true;
   const auto isWithin = [&](std::int64_t bytes) {
-    const double lost = option.lost->seconds(bytes), seconds = option.cost->seconds(bytes);
+    const double lost = taken->seconds(bytes), seconds = time.seconds(bytes);
     return isTime(lost) && lost <= seconds * (1 + sumRounding);
   };
-  for (const CollectiveCost *cost : {option.cost.get(), option.lost.get()})
+  for (const CollectiveCost *cost : {&time, taken})
     for (const CostSegment &piece : cost->segments())
       if (!isWithin(piece.firstByte) || (piece.firstByte > 0 && !isWithin(piece.firstByte - 1)))
         return false;
   return isWithin(maxBytes);
+}
+
+bool isLostWithin(const SchemeOption &option) {
+  return isLostWithin(*option.cost, option.lost.get()) &&
+         std::ranges::all_of(option.lostBy.of, [&](const auto &lost) {
+           return isLostWithin(*option.cost, lost.get());
+         });
+}
+
+bool isLostWithin(const FactorOption &option) {
+  const auto isWithin = [&](double lost) { return isTime(lost) && lost <= option.seconds; };
+  return isWithin(option.lost) && std::ranges::all_of(option.lostBy.of, isWithin);
+}
+
+/// Memory-bound spans ascend and lie before the end of the backward pass.
+Status validateSpans(const Problem &problem) {
+  double last = -std::numeric_limits<double>::infinity();
+  for (const WorkSpan &span : *problem.memoryBound) {
+    if (!(span.begin >= last && span.end >= span.begin && span.end <= problem.computeFree))
+      return Status::badInput("problem: expected memory-bound operations in ascending order and up "
+                              "to the end of the backward pass, got some from " +
+                              std::to_string(span.begin) + " to " + std::to_string(span.end) +
+                              " s after " + std::to_string(last) + " s");
+    last = span.end;
+  }
+  return Status::ok();
 }
 
 Status validateMergeClasses(const Problem &problem) {
@@ -74,7 +100,7 @@ Status validateChoices(const Problem &problem, std::size_t k) {
       return layerError(k, "expected finite times >= 0 for '" +
                                std::string(schemeName(factorOption.scheme)) + "'");
   for (const FactorOption &factorOption : layer.factorOptions)
-    if (!isTime(factorOption.lost) || factorOption.lost > factorOption.seconds)
+    if (!isLostWithin(factorOption))
       return layerError(k, "expected '" + std::string(schemeName(factorOption.scheme)) +
                                "' to take from computation at least 0 s and at most its time");
   if (layer.factorOptions.size() > 255)
@@ -140,6 +166,25 @@ bool Problem::allows(std::size_t layer, std::size_t mergeClass) const {
          layers[layer].bytes <= mergeClasses[mergeClass].largestMessage;
 }
 
+void appendSpan(std::vector<WorkSpan> &spans, WorkSpan span) {
+  if (span.end <= span.begin)
+    return;
+  if (!spans.empty() && spans.back().end == span.begin)
+    spans.back().end = span.end;
+  else
+    spans.push_back(span);
+}
+
+Problem shifted(Problem problem, double seconds) {
+  problem.computeFree += seconds;
+  for (Layer &layer : problem.layers)
+    layer.ready += seconds;
+  if (problem.memoryBound)
+    for (WorkSpan &span : *problem.memoryBound)
+      span = {span.begin + seconds, span.end + seconds};
+  return problem;
+}
+
 std::optional<MergeProblem> plainProblem(const Problem &problem) {
   if (problem.mergeClasses.size() != 1 || problem.mergeClasses[0].largestMessage != unlimited ||
       problem.mergeClasses[0].capacity != unlimited)
@@ -152,7 +197,7 @@ std::optional<MergeProblem> plainProblem(const Problem &problem) {
     plain.layers.push_back({layer.bytes, layer.ready});
   }
   plain.options = problem.mergeClasses[0].options;
-  if (std::ranges::any_of(plain.options, [](const SchemeOption &o) { return o.lost != nullptr; }))
+  if (slowsComputation(problem))
     return std::nullopt;
   return plain;
 }
@@ -172,6 +217,8 @@ bool Problem::hasNoMergeClass(std::size_t layer) const {
 
 Status validate(const Problem &problem) {
   SYNCLINE_TRY(validateMergeClasses(problem));
+  if (problem.memoryBound)
+    SYNCLINE_TRY(validateSpans(problem));
   std::int64_t total = 0;
   double previous = 0;
   for (std::size_t k = 0; k < problem.layers.size(); ++k) {

@@ -55,6 +55,7 @@ struct FactorOption {
   std::int64_t factorBytes = 0;
   /// Seconds of computation that the message takes from the device beside it, up to `seconds`.
   double lost = 0;
+  ByClass<double> lostBy = {}; ///< the same where all operations beside it are of one class
 
   /// The message's seconds on a clock that stands still for what messages take.
   double secondsOnClock() const { return seconds - lost; }
@@ -80,12 +81,24 @@ struct Layer {
   double leastSeconds() const;
 };
 
+/// A part of a step's computation: seconds from its beginning, were it never slowed.
+struct WorkSpan {
+  double begin = 0, end = 0;
+};
+
+/// Appends a span, as a part of the last one where it begins at its end. Nothing if it is empty.
+void appendSpan(std::vector<WorkSpan> &spans, WorkSpan span);
+
 /// Copyable; costs are shared and immutable. Thread-safe to read.
 struct Problem {
   std::vector<Layer> layers;
   std::vector<MergeClass> mergeClasses;
   double computeFree = 0; ///< seconds; the backward pass ends here and reconstruction may begin
   bool onGpus = false;    ///< devices are GPUs; planners that imitate other systems need it
+  /// Where messages slow classes of operations unequally: when memory-bound operations run, in
+  /// ascending order. All others, and reconstruction, are products; then options' `lostBy` counts.
+  /// None: messages take `lost` whatever runs beside them.
+  std::optional<std::vector<WorkSpan>> memoryBound = {};
 
   /// The merge class whose capacity may bind, if there is one.
   std::optional<std::size_t> limitedMergeClass() const;
@@ -94,6 +107,9 @@ struct Problem {
   /// Whether no merge class takes the layer. Without factor options it must then be a piggyback.
   bool hasNoMergeClass(std::size_t layer) const;
 };
+
+/// The problem with all times of its computation later by so many seconds.
+Problem shifted(Problem problem, double seconds);
 
 /// The problem as a MergeProblem, where it is nothing more: one merge class takes every layer,
 /// there is no limit on messages or capacity, messages do not slow computation, and there are no
@@ -105,6 +121,7 @@ std::optional<MergeProblem> plainProblem(const Problem &problem);
 ///     capacity.
 ///   - Layers are as MergeProblem's, and computeFree is no earlier than the last of them.
 ///   - Factor options' numbers are finite and >= 0.
+///   - Memory-bound spans ascend and end no later than computeFree.
 ///   - Carriers exist, are other layers and have a factor option; fewer than 64 carriers' pairs
 ///     overlap.
 ///   - Every layer can travel without the limited merge class, unless all layers that cannot fit

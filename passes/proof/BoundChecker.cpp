@@ -218,6 +218,8 @@ template <typename Found> static std::optional<std::string> messageOf(const Foun
 
 std::optional<std::string> checkProof(const Problem &problem, const BoundProof &proof,
                                       double finish, bool optimal) {
+  if (tellsClasses(problem))
+    return checkProof(withLeastLosses(problem), proof, finish, optimal);
   std::optional<std::string> wrong;
   if (const auto *joint = std::get_if<Certificate>(&proof))
     wrong = messageOf(checkBound(problem, *joint));

@@ -198,6 +198,8 @@ Verdict checkCases(const OrderProblem &problem, const OrderCertificate &certific
 
 Verdict checkOrderBound(const OrderProblem &problem, const OrderCertificate &certificate,
                         double period) {
+  if (tellsClasses(problem.sync))
+    return checkOrderBound(withLeastLosses(problem), certificate, period);
   std::size_t left = OrderCertificate::maxCases;
   if (Verdict verdict = checkCases(problem, certificate, left, false))
     return verdict;

@@ -13,7 +13,7 @@ class PlanCheck {
 public:
   PlanCheck(const Problem &problem, const Solution &plan)
       : problem(problem), plan(plan), seen(problem.layers.size()),
-        goesByFactors(problem.layers.size()) {}
+        goesByFactors(problem.layers.size()), clock(problem) {}
 
   Verdict run() {
     double free = 0, compute = problem.computeFree;
@@ -26,7 +26,7 @@ public:
         return verdict;
       if (Verdict verdict = checkTimes(message, i + 1, free))
         return verdict;
-      clock.add(message.start, message.end, lostSeconds(problem, message));
+      clock.add(message.start, message.end, lossOf(problem, message));
       if (const double reconstruct = reconstructOf(message); reconstruct > 0) {
         compute = std::max(compute, message.end - clock.lost()) + reconstruct;
         computed.push_back(compute);

@@ -5,8 +5,9 @@
 
 namespace syncline::simulate {
 
-double ComputeStream::begin(double now, double seconds) {
+double ComputeStream::begin(double now, double seconds, std::optional<problem::WorkClass> work) {
   running = true;
+  kind = work ? 1 + static_cast<std::size_t>(*work) : 0;
   left = seconds;
   since = now;
   end = now + seconds * pace();
@@ -15,15 +16,17 @@ double ComputeStream::begin(double now, double seconds) {
   return end;
 }
 
-std::optional<double> ComputeStream::enter(double now, double slowing) {
+std::optional<double> ComputeStream::enter(double now, const Slowing &slowing) {
   const double before = pace();
-  underWay.insert(slowing);
+  for (std::size_t i = 0; i < underWay.size(); ++i)
+    underWay[i].insert(slowing.of[i]);
   return goOn(now, before);
 }
 
-std::optional<double> ComputeStream::leave(double now, double slowing) {
+std::optional<double> ComputeStream::leave(double now, const Slowing &slowing) {
   const double before = pace();
-  underWay.erase(underWay.find(slowing));
+  for (std::size_t i = 0; i < underWay.size(); ++i)
+    underWay[i].erase(underWay[i].find(slowing.of[i]));
   return goOn(now, before);
 }
 

@@ -41,6 +41,29 @@ static std::vector<Operation> forwardOf(double forwardEnd, const std::vector<std
   return operations;
 }
 
+/// The operations, cut where another class begins.
+static std::vector<Operation> byClass(const std::vector<Operation> &operations,
+                                      const std::vector<problem::WorkSpan> &memoryBound) {
+  std::vector<Operation> cut;
+  double clock = 0;
+  auto span = memoryBound.begin();
+  for (const Operation &op : operations) {
+    const double end = clock + op.seconds;
+    do {
+      while (span != memoryBound.end() && span->end <= clock)
+        ++span;
+      const bool isInside = span != memoryBound.end() && span->begin <= clock;
+      const double border = span == memoryBound.end() ? end : isInside ? span->end : span->begin;
+      const double next = std::min(end, border);
+      cut.push_back(op);
+      cut.back().seconds = next - clock;
+      cut.back().work = isInside ? problem::WorkClass::memory : problem::WorkClass::products;
+      clock = next;
+    } while (clock < end);
+  }
+  return cut;
+}
+
 std::vector<Operation> operationsOf(const Problem &problem, double forwardEnd,
                                     const std::vector<std::string> &names,
                                     const std::vector<double> &reading) {
@@ -54,7 +77,7 @@ std::vector<Operation> operationsOf(const Problem &problem, double forwardEnd,
   for (std::size_t k = 0; k < problem.layers.size(); ++k)
     until(problem.layers[k].ready, names[k]);
   until(problem.computeFree, "backward");
-  return operations;
+  return problem.memoryBound ? byClass(operations, *problem.memoryBound) : operations;
 }
 
 namespace {
@@ -193,15 +216,21 @@ private:
     if (const auto second = secondOf.find(i); second != secondOf.end())
       wait(second->second);
     const problem::FactorOption *factorOption = factorOptionOf(problem, decisions.messages[i]);
+    using problem::WorkClass;
+    const auto classed = [&](WorkClass work) {
+      return problem.memoryBound ? std::optional(work) : std::nullopt;
+    };
     if (factorOption && factorOption->reconstruct > 0)
       scenario.operations.push_back({.phase = Phase::update,
                                      .layer = scenario.messages[i].name,
-                                     .seconds = factorOption->reconstruct});
+                                     .seconds = factorOption->reconstruct,
+                                     .work = classed(WorkClass::products)});
     if (!updatesItself(i))
       scenario.operations.push_back(
           {.kind = Operation::Kind::update,
            .phase = Phase::update,
            .seconds = updated > 0 ? updates.seconds * weights[i] / updated : 0,
+           .work = classed(WorkClass::memory),
            .message = static_cast<int>(i)});
   }
 

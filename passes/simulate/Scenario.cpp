@@ -12,10 +12,20 @@ const problem::LinkRates &Machines::networkOf(int node) const {
   return own == nodeNetwork.end() ? *network : own->second;
 }
 
-double slowing(const Message &message, const Machines &machines) {
-  const auto own = machines.schemeInterference.find(pricedAs(message.scheme));
-  const double beside =
-                   own == machines.schemeInterference.end() ? machines.interference : own->second,
+/// The factor beside the message's bytes.
+static double besideBytes(const Message &message, const Machines &machines,
+                          std::optional<problem::WorkClass> work) {
+  const Scheme scheme = pricedAs(message.scheme);
+  if (const auto own = machines.classInterference.find(scheme);
+      work && own != machines.classInterference.end())
+    return own->second[*work];
+  const auto own = machines.schemeInterference.find(scheme);
+  return own == machines.schemeInterference.end() ? machines.interference : own->second;
+}
+
+double slowing(const Message &message, const Machines &machines,
+               std::optional<problem::WorkClass> work) {
+  const double beside = besideBytes(message, machines, work),
                early = machines.latencyInterference.value_or(beside);
   if (!message.cost || early == beside)
     return beside;
@@ -58,6 +68,8 @@ Status checkMachines(const Machines &machines) {
                                     machines.messageInterference};
   for (const auto &[scheme, times] : machines.schemeInterference)
     interferences.push_back(times);
+  for (const auto &[scheme, times] : machines.classInterference)
+    interferences.insert(interferences.end(), times.of.begin(), times.of.end());
   for (double times : interferences)
     if (!std::isfinite(times) || times < 1)
       return refuse("expected an interference of at least 1, got " + std::to_string(times));

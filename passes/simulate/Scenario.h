@@ -33,7 +33,9 @@ struct Operation {
   Phase phase = Phase::forward;
   std::string layer = {}; ///< layer, for compute
   double seconds = 0;     ///< time on a rank without slowdown
-  int message = -1;       ///< index into Scenario::messages, but for compute
+  /// Its class, by which messages slow it; none: as all operations alike.
+  std::optional<problem::WorkClass> work = {};
+  int message = -1; ///< index into Scenario::messages, but for compute
 };
 
 using problem::Half;
@@ -95,6 +97,8 @@ struct Machines {
   double interference = 1;
   /// The factor (>= 1) beside messages of these schemes instead.
   std::map<Scheme, double> schemeInterference = {};
+  /// Those of operations of each class, beside messages that slow classes unequally.
+  std::map<Scheme, problem::ByClass<double>> classInterference = {};
   /// The factor (>= 1) that holds for the latency of a message instead. None: as beside its bytes.
   std::optional<double> latencyInterference = {};
   /// How many times as long (>= 1) each of two messages takes while both are under way, where one
@@ -155,11 +159,13 @@ struct Scenario {
 /// the second half, which is added behind all messages. Precondition: the loss has no message yet.
 std::size_t addSecondHalf(std::vector<Message> &messages, std::size_t first);
 
-/// How many times as long a rank's operations take while this message is under way. With the
-/// message's time T and its latency L, which is its time without bytes, operations lose
+/// How many times as long a rank's operations of the class take while this message is under way;
+/// without a class, by the factors of all operations. With the message's time T and its latency L,
+/// which is its time without bytes, operations lose
 /// L (1 - 1/latencyInterference) + (T - L) (1 - 1/interference) of its T seconds, by the message's
 /// cost. Of several messages under way the one counts that slows operations most.
-double slowing(const Message &message, const Machines &machines);
+double slowing(const Message &message, const Machines &machines,
+               std::optional<problem::WorkClass> work = std::nullopt);
 
 /// The steps to leave out where steps wait for messages of the step before.
 inline constexpr int carriedWarmUp = 3;

@@ -43,7 +43,9 @@ public:
     for (int rank = 0; rank < result.ranks; ++rank)
       ranks.emplace_back().channels.resize(static_cast<std::size_t>(channels));
     for (const Message &message : scenario.messages)
-      slowings.push_back(slowing(message, scenario.machines));
+      slowings.emplace_back(slowing(message, scenario.machines),
+                            slowing(message, scenario.machines, problem::WorkClass::products),
+                            slowing(message, scenario.machines, problem::WorkClass::memory));
   }
 
   Result<Simulation> run() {
@@ -161,7 +163,7 @@ private:
       pushResume(*end, number);
   }
 
-  double slowingOf(std::int64_t key) const {
+  const Slowing &slowingOf(std::int64_t key) const {
     return slowings[static_cast<std::size_t>(key % static_cast<std::int64_t>(slowings.size()))];
   }
 
@@ -194,7 +196,7 @@ private:
       const double time = seconds(number, op);
       if (time <= 0)
         return true;
-      pushResume(rank.stream.begin(now, time), number);
+      pushResume(rank.stream.begin(now, time, what.work), number);
       return false;
     }
     case Operation::Kind::issue:
@@ -272,7 +274,7 @@ private:
   EventQueue events;
   MessageRuns runs;
   std::vector<Rank> ranks;
-  std::vector<double> slowings; ///< by message: how much it slows operations
+  std::vector<Slowing> slowings; ///< by message: how much it slows operations
   /// The number of each operation's draw of jitter. Issues draw none, so that another order of
   /// messages meets the same jitter.
   std::vector<std::size_t> drawOf;

@@ -266,6 +266,8 @@ private:
 
 /// An order that no search shortens, with a bound.
 static OrderResult proved(const OrderProblem &problem, OrderSolution order) {
+  if (tellsClasses(problem.sync))
+    return proved(withLeastLosses(problem), std::move(order));
   OrderResult result{std::move(order), orderBound(problem)};
   if (!result.isOptimal() && mayProveByCases(problem))
     result.certificate =
@@ -274,8 +276,15 @@ static OrderResult proved(const OrderProblem &problem, OrderSolution order) {
   return result;
 }
 
+/// What the search finds; it proves no bound where classes of operations lose unequally.
+static OrderResult searched(const OrderProblem &problem, const Solution &inReadyOrder,
+                            bool inHalves, const OrderSolution *known) {
+  OrderResult result = OrderSearch(problem, inReadyOrder, inHalves, known).run();
+  return tellsClasses(problem.sync) ? proved(problem, std::move(result.solution)) : result;
+}
+
 OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder, bool inHalves) {
-  return OrderSearch(problem, inReadyOrder, inHalves, nullptr).run();
+  return searched(problem, inReadyOrder, inHalves, nullptr);
 }
 
 static Result<OrderResult> planOptimal(const OrderProblem &problem, bool inHalves);
@@ -300,7 +309,7 @@ static Result<OrderResult> planOptimal(const OrderProblem &problem, bool inHalve
   if (!slowsComputation(problem.sync))
     return planOrder(problem, start, inHalves);
   SYNCLINE_TRY_GET(known, forgetting(problem, inHalves));
-  return OrderSearch(problem, start, inHalves, &*known).run();
+  return searched(problem, start, inHalves, &*known);
 }
 
 Result<OrderSolution> searchOrder(const OrderProblem &problem, const Planner &planner) {

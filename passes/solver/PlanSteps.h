@@ -16,7 +16,7 @@ public:
   explicit PlanSteps(const Problem &problem)
       : problem(problem), pairs(problem),
         limited(problem.limitedMergeClass().value_or(maxMergeClasses)),
-        slows(slowsComputation(problem)) {
+        slows(slowsComputation(problem)), work(problem) {
     for (std::size_t k = 0; k < problem.layers.size(); ++k)
       for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
         if (problem.allows(k, mergeClass))
@@ -43,8 +43,10 @@ private:
   void tryMergeClass(const PlanState &before, std::size_t k, std::size_t mergeClass,
                      Visit &visit) const;
   /// Sends a message of layer k and layers before it.
-  void send(PlanState &state, std::size_t k, double seconds, double lost) const {
-    state.free = std::max(state.free, problem.layers[k].ready + state.lost) + seconds;
+  void send(PlanState &state, std::size_t k, double seconds, const Loss &loss) const {
+    const double start = std::max(state.free, problem.layers[k].ready + state.lost),
+                 lost = work.lost(start - state.lost, seconds, loss);
+    state.free = start + seconds;
     state.compute += lost;
     state.lost += lost;
   }
@@ -58,6 +60,7 @@ private:
   PairBits pairs;
   std::size_t limited;
   bool slows; ///< whether messages slow computation
+  WorkSchedule work;
   /// For each merge class, one past the last layer that may use it.
   std::array<std::size_t, maxMergeClasses> lastOfMergeClass{};
 };
@@ -70,7 +73,7 @@ void PlanSteps::forEach(const PlanState &before, std::size_t k, Visit visit) con
     if (!pairs.settle(state.freedom, k, Choice::Kind::factors))
       continue;
     const FactorOption &option = layer.factorOptions[i];
-    send(state, k, option.seconds, option.lost);
+    send(state, k, option.seconds, lossOf(problem, option));
     if (option.reconstruct > 0)
       state.compute = std::max(state.compute, state.free) + option.reconstruct;
     waitForNext(state, k);
@@ -99,19 +102,19 @@ void PlanSteps::tryMergeClass(const PlanState &before, std::size_t k, std::size_
     return;
   auto index = static_cast<std::uint8_t>(mergeClass);
 
-  const auto close = [&](std::uint8_t option, double seconds, double lost) {
+  const auto close = [&](std::uint8_t option, double seconds, const Loss &loss) {
     PlanState sent = state;
     sent.open[mergeClass] = PlanState::closed;
-    send(sent, k, seconds, lost);
+    send(sent, k, seconds, loss);
     waitForNext(sent, k);
     visit(Choice{Choice::Kind::bucket, index, option}, sent);
   };
   if (!slows)
-    close(Choice::fastest, wire.seconds(bytes), 0);
+    close(Choice::fastest, wire.seconds(bytes), {});
   // The fastest option need not be the best one where messages take computation.
   for (std::size_t i = 0; slows && i < wire.options.size(); ++i)
     close(static_cast<std::uint8_t>(i), wire.options[i].cost->seconds(bytes),
-          wire.options[i].lostSeconds(bytes));
+          lossOf(problem, wire.options[i], bytes));
 
   if (k + 1 < lastOfMergeClass[mergeClass]) {
     state.open[mergeClass] = bytes;

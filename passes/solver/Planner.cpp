@@ -127,6 +127,8 @@ SolverResult solveBeside(const Problem &problem, const SolverOptions &options) {
 
 /// A solution with a proof of how early any could end.
 PlanResult proved(const Problem &problem, Solution plan, const SolverOptions &options) {
+  if (tellsClasses(problem))
+    return proved(withLeastLosses(problem), std::move(plan), options);
   PlanResult result;
   result.plan = std::move(plan);
   if (std::vector<double> finish = plainFinishTimes(problem); !finish.empty())

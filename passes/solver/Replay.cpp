@@ -12,7 +12,8 @@ namespace {
 /// Closes buckets and sends factors in the order of the layers.
 class Clock {
 public:
-  explicit Clock(const Problem &problem) : problem(problem), computed(problem.computeFree) {}
+  explicit Clock(const Problem &problem)
+      : problem(problem), clock(problem), computed(problem.computeFree) {}
 
   void decide(std::size_t k, Choice choice) {
     switch (choice.kind) {
@@ -51,7 +52,7 @@ private:
     message.start = std::max(plan.communicationEnd, message.ready);
     message.end = message.start + seconds;
     message.reconstructed = message.end;
-    clock.add(message.start, message.end, lostSeconds(problem, message));
+    clock.add(message.start, message.end, lossOf(problem, message));
     plan.communicationEnd = message.end;
     plan.messages.push_back(std::move(message));
   }

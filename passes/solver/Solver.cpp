@@ -113,7 +113,42 @@ private:
 
 } // namespace
 
+/// Where classes of operations lose unequally, labels are followed with what each message takes in
+/// its place, but a label that another one dominates may be the better one. So the bound is that of
+/// the least losses, and the plans for those and for equal losses are tried too.
+static SolverResult solveByClass(const Problem &problem, const SolverOptions &options,
+                                 const Solution *known) {
+  const Problem least = withLeastLosses(problem);
+  SolverResult result = solve(least, options);
+  const auto there = [&](const Problem &other, const Solution &plan) {
+    return replay(problem, choicesOf(other, plan));
+  };
+  Solution best = there(least, result.plan);
+  const auto improve = [&](Solution plan) {
+    if (plan.finish < best.finish)
+      best = std::move(plan);
+  };
+  const Problem alike = withoutClasses(problem);
+  improve(there(alike, solve(alike, options).plan));
+  if (known)
+    improve(*known);
+  bool isCut = true;
+  for (std::size_t width : {std::size_t{24}, std::size_t{160}, widestSearch(problem, options)}) {
+    if (!isCut || isProved(best.finish, result.bound()))
+      break;
+    const StateBound bound(least, result.certificate.relaxations, best.finish);
+    const LabelSearch search = searchLabels(problem, bound, best.finish, width);
+    isCut = search.isCut;
+    if (search.choices)
+      improve(replay(problem, *search.choices));
+  }
+  result.plan = mergeMessages(problem, best, best.finish);
+  return result;
+}
+
 SolverResult solve(const Problem &problem, const SolverOptions &options, const Solution *known) {
+  if (tellsClasses(problem) && !problem.layers.empty())
+    return solveByClass(problem, options, known);
   if (!problem.layers.empty())
     return Search(problem, known, options).run();
   SolverResult result;

@@ -43,7 +43,9 @@ struct SolverOptions {
 /// Solves the problem. Objective: the least finish; buckets are then merged where that costs
 /// nothing. Guarantee: the solution is optimal when optimal() says so, which it does where the
 /// options' limits suffice; otherwise it is valid and the bound is proved. Deterministic: the same
-/// problem gives the same bits. The solution ends no later than `known`, where one is given.
+/// problem gives the same bits. The solution ends no later than `known`, where one is given. Where
+/// messages slow classes of operations unequally, the bound is that of the least losses, and the
+/// search is a heuristic: its plan ends no later than those for the least and for equal losses.
 /// Preconditions: the problem is valid, and `known` is valid for it.
 SolverResult solve(const Problem &problem, const SolverOptions &options = {},
                    const Solution *known = nullptr);

@@ -11,7 +11,8 @@ namespace syncline::reference {
 using namespace problem;
 
 /// The end of the step in which layers travel by these choices. While a message of T seconds that
-/// takes L seconds from computation is under way, the device works at 1 - L/T of its speed.
+/// takes L seconds from computation is under way, the device works at 1 - L/T of its speed, with L
+/// by the class of what it computes where the problem tells classes apart.
 /// Preconditions: the problem is valid, and solver::choicesAreSound.
 double slowedFinish(const Problem &problem, std::span<const Choice> choices);
 

@@ -44,6 +44,17 @@ TEST(Validate, AcceptsAGoodProblem) {
   EXPECT_TRUE(validate(empty).isOk());
 }
 
+TEST(Shifted, MovesAllTimesOfComputation) {
+  Problem problem = good();
+  problem.memoryBound = {{0.25, 0.5}};
+  problem = shifted(problem, 2);
+  EXPECT_EQ(problem.computeFree, 3);
+  EXPECT_EQ(problem.layers[0].ready, 2);
+  EXPECT_EQ(problem.layers[1].ready, 3);
+  EXPECT_EQ(problem.memoryBound->at(0).begin, 2.25);
+  EXPECT_EQ(problem.memoryBound->at(0).end, 2.5);
+}
+
 TEST(Validate, ChecksMergeClasses) {
   expectInvalid([](Problem &p) { p.mergeClasses.clear(); },
                 "problem: expected 1 to 3 merge classes, got 0");

@@ -160,6 +160,18 @@ TEST(ComputeStreamTest, OfTwoMessagesTheSlowerPaceCounts) {
   EXPECT_EQ(stream.leave(7, 4), 8);  // 1 s left
 }
 
+TEST(ComputeStreamTest, EachClassGoesOnAtItsPace) {
+  ComputeStream stream;
+  stream.enter(0, {3, 2, 4});
+  EXPECT_DOUBLE_EQ(stream.begin(0, 1, problem::WorkClass::products), 2);
+  stream.finish();
+  EXPECT_DOUBLE_EQ(stream.begin(2, 1, problem::WorkClass::memory), 6);
+  EXPECT_EQ(stream.enter(4, {9, 9, 1}), std::nullopt); // the first one slows it more
+  EXPECT_EQ(stream.leave(4, {3, 2, 4}), 4.5);
+  stream.finish();
+  EXPECT_DOUBLE_EQ(stream.begin(5, 1), 14); // of no class
+}
+
 TEST(ComputeStreamTest, WithoutInterferenceNothingIsForeseenAnew) {
   ComputeStream stream;
   stream.begin(0, 0.1);

@@ -1,5 +1,6 @@
 // Plans whose messages slow computation end in virtual time when their planner says.
 #include "passes/problem/Interference.h"
+#include "passes/proof/OrderChecker.h"
 #include "passes/simulate/IssueOrder.h"
 #include "passes/simulate/Prediction.h"
 #include "passes/solver/OrderPlanner.h"
@@ -7,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 
 using namespace syncline;
@@ -21,7 +23,7 @@ using problem::Interference;
 /// A step and the cluster that it is planned for.
 class Drawn {
 public:
-  explicit Drawn(std::uint64_t seed) : engine(seed) {
+  explicit Drawn(std::uint64_t seed, bool tellsClasses = false) : engine(seed) {
     interference = {between(1, 2.5), between(1, 2.5)};
     const bool hasOwn = below(2) == 0; // trees slow operations by a factor of their own
     ofTrees = {hasOwn ? between(1, 2.5) : interference.beside, interference.latency};
@@ -39,6 +41,8 @@ public:
     for (std::size_t k = 0; k < layers; ++k)
       addLayer(ready += between(0, 3e-3));
     problem.computeFree = ready + between(0, 2e-3);
+    if (tellsClasses)
+      addClasses();
   }
 
   /// The plan's messages in virtual time. Those of an order hide behind a forward pass that first
@@ -46,16 +50,16 @@ public:
   Prediction predict(const problem::Solution &plan, double forward = 0,
                      const std::vector<double> &reading = {}) const {
     std::vector<std::string> names(problem.layers.size(), "g");
-    problem::Problem step = problem; // its times count from the beginning of the forward pass
-    step.computeFree += forward;
-    for (problem::Layer &layer : step.layers)
-      layer.ready += forward;
+    // Its times count from the beginning of the forward pass.
+    const problem::Problem step = problem::shifted(problem, forward);
     Scenario scenario = issueMessages(simulate::operationsOf(step, forward, names, reading), step,
                                       plan, names, {}, reading);
     scenario.machines = {.ranks = 2};
     scenario.machines.interference = interference.beside;
     scenario.machines.latencyInterference = interference.latency;
     scenario.machines.schemeInterference = {{Scheme::tree, ofTrees.beside}};
+    for (const auto &[scheme, of] : byClass)
+      scenario.machines.classInterference[scheme] = {{of.of[0].beside, of.of[1].beside}};
     for (Message &message : scenario.messages) {
       message.isStated = true;
       message.cost = gather;
@@ -111,8 +115,28 @@ private:
     problem.layers.push_back(std::move(layer));
   }
 
+  /// Lets each scheme's messages slow products and memory-bound operations by factors of their own.
+  void addClasses() {
+    for (Scheme scheme : {Scheme::ring, Scheme::tree, Scheme::factors})
+      byClass[scheme] = {{Interference{between(1, 2.5), interference.latency},
+                          Interference{between(1, 2.5), interference.latency}}};
+    for (problem::SchemeOption &option : problem.mergeClasses[0].options)
+      problem::setLost(option, {interference, byClass.at(option.scheme)});
+    for (problem::Layer &layer : problem.layers)
+      for (problem::FactorOption &option : layer.factorOptions)
+        problem::setLost(option, {interference, byClass.at(Scheme::factors)}, gather->seconds(0));
+    problem.memoryBound.emplace();
+    for (double at = 0; at < problem.computeFree;) {
+      const double begin = at + between(0, 2e-3);
+      at = begin + between(0, 2e-3);
+      if (begin < problem.computeFree)
+        problem.memoryBound->push_back({begin, std::min(at, problem.computeFree)});
+    }
+  }
+
   std::mt19937_64 engine;
   Interference interference, ofTrees;
+  std::map<Scheme, problem::ByClass<Interference>> byClass;
   std::vector<problem::SchemeOption> options;
   std::shared_ptr<const CollectiveCost> gather;
 };
@@ -138,6 +162,21 @@ TEST(SlowedPlans, EndInVirtualTimeWhenTheirPlannerSays) {
   const auto seeds = static_cast<std::uint64_t>(test::repeat(125, 1000));
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Drawn drawn(seed);
+    ASSERT_TRUE(problem::validate(drawn.problem).isOk());
+    for (const char *name : {"optimal", "wfbp", "ddp:1MiB", "single"}) {
+      SCOPED_TRACE(std::string(name) + ", seed " + std::to_string(seed));
+      const auto result = (*solver::parsePlanner(name))->plan(drawn.problem);
+      ASSERT_TRUE(result.isOk()) << result.status().message();
+      ASSERT_NO_FATAL_FAILURE(expectSameTimes(result->plan, drawn.predict(result->plan)));
+    }
+  }
+}
+
+/// 500 plans whose messages slow classes of operations unequally.
+TEST(SlowedPlans, EndWhenTheirPlannerSaysByClass) {
+  const auto seeds = static_cast<std::uint64_t>(test::repeat(125, 1000));
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const Drawn drawn(seed, true);
     ASSERT_TRUE(problem::validate(drawn.problem).isOk());
     for (const char *name : {"optimal", "wfbp", "ddp:1MiB", "single"}) {
       SCOPED_TRACE(std::string(name) + ", seed " + std::to_string(seed));
@@ -179,6 +218,27 @@ TEST(SlowedPlans, OrdersRepeatInVirtualTimeWhenTheirPlannerSays) {
     }
   }
   EXPECT_GT(inHalves, seeds);
+}
+
+/// Where classes lose unequally, no order's steps in virtual time are below the bound.
+TEST(SlowedPlans, OrdersByClassStayAboveTheBound) {
+  const auto seeds = static_cast<std::uint64_t>(test::repeat(30, 500));
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    Drawn drawn(seed, true);
+    const problem::OrderProblem problem = drawn.withForward();
+    std::vector<double> reading;
+    for (double tail : problem.tail)
+      reading.push_back(problem.forward - tail);
+    for (const char *name : {"optimal", "wfbp"}) {
+      SCOPED_TRACE(std::string(name) + ", seed " + std::to_string(seed));
+      const auto result = solver::planOrder(problem, **solver::parsePlanner(name));
+      ASSERT_TRUE(result.isOk()) << result.status().message();
+      const problem::Solution plan = messagesOf(problem, result->solution);
+      ASSERT_GE(drawn.predict(plan, problem.forward, reading).step,
+                result->certificate.bound * (1 - rounding));
+      ASSERT_FALSE(proof::checkOrderBound(problem, result->certificate, plan.finish));
+    }
+  }
 }
 
 } // namespace

@@ -130,4 +130,27 @@ void addLosses(Random &random, Problem &problem) {
       option.lost = one().lost(option.seconds * random.unit(), option.seconds);
 }
 
+void addClasses(Random &random, Problem &problem) {
+  const auto one = [&] { return Interference{random.between(1, 4), random.between(1, 2)}; };
+  const auto drawn = [&] {
+    const Interference products = one(), memory = one();
+    return SchemeInterference{{(products.beside + memory.beside) / 2, products.latency},
+                              ByClass<Interference>{{products, memory}}};
+  };
+  for (MergeClass &mergeClass : problem.mergeClasses)
+    for (SchemeOption &option : mergeClass.options)
+      setLost(option, drawn());
+  for (Layer &layer : problem.layers)
+    for (FactorOption &option : layer.factorOptions)
+      setLost(option, drawn(), option.seconds * random.unit());
+  problem.memoryBound.emplace();
+  const double longest = problem.computeFree / random.between(2, 20);
+  for (double at = 0; at < problem.computeFree;) {
+    const double begin = at + random.between(0, longest);
+    at = begin + random.between(longest / 100, longest);
+    if (begin < problem.computeFree)
+      problem.memoryBound->push_back({begin, std::min(at, problem.computeFree)});
+  }
+}
+
 } // namespace syncline::solver

@@ -34,4 +34,8 @@ Problem randomMerging(Random &random, std::size_t mostLayers);
 /// the same.
 void addLosses(Random &random, Problem &problem);
 
+/// Lets them take other parts from products and from memory-bound operations, which run in turns,
+/// than from all alike, by factors of 1 to 4.
+void addClasses(Random &random, Problem &problem);
+
 } // namespace syncline::solver
