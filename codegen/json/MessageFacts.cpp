@@ -17,7 +17,8 @@ static StringRef layerName(sync::ProblemOp problem, std::int64_t layer) {
   return cast<StringAttr>(problem.getLayers()[layer]).getValue();
 }
 
-MessageFacts::MessageFacts(sync::ProblemOp problem, sync::SolutionOp solution) : problem(problem) {
+MessageFacts::MessageFacts(sync::ProblemOp problem, sync::SolutionOp solution)
+    : problem(problem), byClass(problem.getMemoryBound() && !problem.getTails()) {
   for (sync::FactorOptionAttr factorOption : problem.factorOptionList())
     factorOptions[{factorOption.getLayer(), static_cast<int>(factorOption.getScheme())}] =
         factorOption;
@@ -39,13 +40,19 @@ std::optional<double> MessageFacts::traffic(sync::MessageAttr message) const {
 }
 
 double MessageFacts::lost(sync::MessageAttr message) const {
-  if (const sync::FactorOptionAttr factors = factorOptionOf(message))
-    return factors.getLost().value_or(cluster::Real(0));
+  if (const sync::FactorOptionAttr factors = factorOptionOf(message)) {
+    const auto seconds = [](std::optional<cluster::Real> lost) { return lost ? double(*lost) : 0; };
+    return byClass ? std::max(seconds(factors.getProducts()), seconds(factors.getMemory()))
+                   : seconds(factors.getLost());
+  }
   const sync::OptionAttr option = optionOf(message);
-  if (!option || !option.getLost())
+  if (!option)
     return 0;
-  const auto cost = cost::collectiveTime(option.getLost());
-  return cost ? (*cost)->seconds(message.getBytes()) : 0;
+  const auto seconds = [&](Attribute lost) {
+    return lost ? (*cost::collectiveTime(lost))->seconds(message.getBytes()) : 0;
+  };
+  return byClass ? std::max(seconds(option.getProducts()), seconds(option.getMemory()))
+                 : seconds(option.getLost());
 }
 
 Json MessageFacts::members(sync::MessageAttr message) const {

@@ -19,7 +19,7 @@ public:
   /// Bytes that a node moves for the message, or nothing where the problem does not offer it.
   std::optional<double> traffic(sync::MessageAttr message) const;
 
-  /// Seconds of computation that the message takes, in the planner's model.
+  /// Seconds of computation that the message takes at most, in the planner's model.
   double lost(sync::MessageAttr message) const;
 
   /// The names of the message's layers, and of those that ride with it.
@@ -33,6 +33,8 @@ private:
   sync::OptionAttr optionOf(sync::MessageAttr message) const;
 
   sync::ProblemOp problem;
+  /// Whether the planner's model tells classes of operations apart; that of an order does not.
+  bool byClass;
   llvm::DenseMap<std::pair<std::int64_t, int>, sync::FactorOptionAttr>
       factorOptions; ///< by layer and scheme
   llvm::DenseMap<std::int64_t, llvm::SmallVector<std::int64_t>> piggybacksOf;

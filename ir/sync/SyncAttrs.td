@@ -73,17 +73,19 @@ def Sync_OptionAttr : Sync_Attr<"Option", "option"> {
     `cost` gives the seconds on the channel of a message by its bytes, as a #cluster.formula,
     #cluster.affine or #cluster.table. `traffic` is the bytes that a node moves in both directions
     for each byte of gradient (S7). `lost` gives the seconds of computation that a message takes
-    from the device beside it, in the same forms; none where it is absent.
+    from the device beside it, in the same forms; none where it is absent. `products` and `memory`
+    give the same for a message beside which only operations of that class run (`memory_bound` of
+    `sync.problem`).
 
     `#sync.option<ring, cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>, traffic = 3.0>`
   }];
   let parameters = (ins Sync_SchemeParameter<"the scheme">:$scheme,
                         AttrParameter<"::mlir::Attribute", "seconds by bytes">:$cost,
                         Sync_Real<"bytes moved per byte of gradient">:$traffic,
-                        OptionalParameter<"::mlir::Attribute", "seconds by bytes">:$lost);
-  let assemblyFormat = [{
-    `<` $scheme `,` `cost` `=` $cost `,` `traffic` `=` $traffic (`,` `lost` `=` $lost^)? `>`
-  }];
+                        OptionalParameter<"::mlir::Attribute", "seconds by bytes">:$lost,
+                        OptionalParameter<"::mlir::Attribute", "seconds by bytes">:$products,
+                        OptionalParameter<"::mlir::Attribute", "seconds by bytes">:$memory);
+  let assemblyFormat = "`<` $scheme `,` struct($cost, $traffic, $lost, $products, $memory) `>`";
   let genVerifyDecl = 1;
 }
 
@@ -115,7 +117,8 @@ def Sync_FactorOptionAttr : Sync_Attr<"FactorOption", "factor_option"> {
     computed in `reconstruct` seconds. `traffic` is the bytes that a node moves for it in both
     directions. `factorBytes` is what one rank contributes, where the scheme is factors. Solving the
     problem does not need it; posing the problem for another cluster does (S9). `lost` is the
-    seconds of computation that the message takes from the device beside it, 0 where absent.
+    seconds of computation that the message takes from the device beside it, 0 where absent, as are
+    `products` and `memory`, which are those beside operations of one class.
 
     ```mlir
     #sync.factor_option<layer = 1, scheme = factors, seconds = 1.0e-3, reconstruct = 2.0e-3,
@@ -128,7 +131,11 @@ def Sync_FactorOptionAttr : Sync_Attr<"FactorOption", "factor_option"> {
                         Sync_Real<"bytes">:$traffic,
                         OptionalParameter<"::std::optional<int64_t>", "bytes">:$factorBytes,
                         OptionalParameter<"::std::optional<::syncline::cluster::Real>",
-                                          "seconds">:$lost);
+                                          "seconds">:$lost,
+                        OptionalParameter<"::std::optional<::syncline::cluster::Real>",
+                                          "seconds">:$products,
+                        OptionalParameter<"::std::optional<::syncline::cluster::Real>",
+                                          "seconds">:$memory);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

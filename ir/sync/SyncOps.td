@@ -135,6 +135,11 @@ def Sync_ProblemOp : Sync_Op<"problem", [Symbol]> {
     beginning of the backward pass, and its finish is the period, the time from one step to the next
     (S18).
 
+    With `memory_bound` messages slow classes of operations unequally. It lists when operations that
+    live on the memory's bandwidth begin and end, were they never slowed, from the step's beginning
+    on: [begin, end, begin, end, ..]. All others are products (S24). Of an order its period counts
+    `lost` all the same, and its bound the least of any class.
+
     With `consistency` gradients do not travel. The problem is that of a single rank, whose messages
     take no time (S20). Weights travel in messages of their own, which are part of the plan.
 
@@ -158,13 +163,14 @@ def Sync_ProblemOp : Sync_Op<"problem", [Symbol]> {
                        F64Attr:$backward_end, F64Attr:$updates,
                        OptionalAttr<Sync_TimesAttr>:$tails,
                        OptionalAttr<Sync_TimesAttr>:$own_updates,
+                       OptionalAttr<Sync_TimesAttr>:$memory_bound,
                        OptionalAttr<Sync_ConsistencyAttr>:$consistency);
   let assemblyFormat = [{
     $sym_name `layers` $layers `bytes` $bytes `ready` $ready `merge_classes` $mergeClasses
     (`factor_options` $factorOptions^)? (`piggybacks` $piggybacks^)? (`only` $only^)?
     (`requested` $requested^)? `forward_end` $forward_end `backward_end` $backward_end
     `updates` $updates (`tails` $tails^ `own_updates` $own_updates)?
-    (`consistency` $consistency^)? attr-dict
+    (`memory_bound` $memory_bound^)? (`consistency` $consistency^)? attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -18,16 +18,18 @@ using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 static bool isTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
 LogicalResult OptionAttr::verify(EmitError emitError, cluster::Scheme scheme, Attribute cost,
-                                 cluster::Real traffic, Attribute lost) {
+                                 cluster::Real traffic, Attribute lost, Attribute products,
+                                 Attribute memory) {
   if (!cluster::isCost(cost))
     return emitError() << "S7: expected the cost of '" << cluster::stringifyScheme(scheme)
                        << "' to be #cluster.formula, #cluster.affine or #cluster.table, got "
                        << cost;
-  if (lost && !cluster::isCost(lost))
-    return emitError() << "S7: expected what '" << cluster::stringifyScheme(scheme)
-                       << "' takes from computation to be #cluster.formula, #cluster.affine or "
-                          "#cluster.table, got "
-                       << lost;
+  for (Attribute taken : {lost, products, memory})
+    if (taken && !cluster::isCost(taken))
+      return emitError() << "S7: expected what '" << cluster::stringifyScheme(scheme)
+                         << "' takes from computation to be #cluster.formula, #cluster.affine or "
+                            "#cluster.table, got "
+                         << taken;
   if (!isTime(traffic))
     return emitError() << "S7: expected the traffic of '" << cluster::stringifyScheme(scheme)
                        << "' finite and not negative, got " << static_cast<double>(traffic);
@@ -54,9 +56,14 @@ LogicalResult MergeClassAttr::verify(EmitError emitError, ArrayRef<OptionAttr> o
 LogicalResult FactorOptionAttr::verify(EmitError emitError, int64_t layer, cluster::Scheme,
                                        cluster::Real seconds, cluster::Real reconstruct,
                                        cluster::Real traffic, std::optional<int64_t> factorBytes,
-                                       std::optional<cluster::Real> lost) {
+                                       std::optional<cluster::Real> lost,
+                                       std::optional<cluster::Real> products,
+                                       std::optional<cluster::Real> memory) {
+  const bool areTimes = llvm::all_of(std::array{lost, products, memory}, [](const auto &taken) {
+    return isTime(taken.value_or(cluster::Real(0)));
+  });
   if (layer < 0 || factorBytes.value_or(0) < 0 || !isTime(seconds) || !isTime(reconstruct) ||
-      !isTime(traffic) || !isTime(lost.value_or(cluster::Real(0))))
+      !isTime(traffic) || !areTimes)
     return emitError() << "S9: expected a layer, bytes and finite times that are not negative";
   return success();
 }
@@ -132,6 +139,27 @@ static LogicalResult verifyTails(ProblemOp op) {
   return success();
 }
 
+/// S24: memory-bound operations.
+static LogicalResult verifyMemoryBound(ProblemOp op) {
+  if (!op.getMemoryBound())
+    return success();
+  const ArrayRef<cluster::Real> ends = op.getMemoryBound()->getValues();
+  if (ends.size() % 2 != 0)
+    return op.emitOpError("S24: expected a beginning and an end of each span, got ")
+           << ends.size() << " times";
+  double last = 0;
+  for (double end : ends) {
+    if (!isTime(end) || end < last)
+      return op.emitOpError("S24: expected finite ascending times, got ")
+             << end << " after " << last;
+    last = end;
+  }
+  if (last > op.getBackwardEnd().convertToDouble())
+    return op.emitOpError("S24: expected times up to the end of the backward pass, ")
+           << op.getBackwardEnd().convertToDouble() << ", got " << last;
+  return success();
+}
+
 /// S11: the merge classes, and which layers may use which.
 static LogicalResult verifyMergeClasses(ProblemOp op) {
   const size_t mergeClasses = op.getMergeClasses().size();
@@ -190,8 +218,8 @@ SmallVector<FactorOptionAttr> ProblemOp::factorOptionList() {
 
 LogicalResult ProblemOp::verify() {
   return failure(failed(verifyLayers(*this)) || failed(verifyTails(*this)) ||
-                 failed(verifyMergeClasses(*this)) || failed(verifyFactorOptions(*this)) ||
-                 failed(verifyLocal(*this)));
+                 failed(verifyMemoryBound(*this)) || failed(verifyMergeClasses(*this)) ||
+                 failed(verifyFactorOptions(*this)) || failed(verifyLocal(*this)));
 }
 
 int64_t SolutionOp::channels() {

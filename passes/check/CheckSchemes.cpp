@@ -95,13 +95,19 @@ private:
     if (!isGathered(option.scheme) || !catalog.gatherOf(option.scheme) || option.factorBytes == 0)
       return op.emitOpError("S14: the cluster offers no ") << asText();
     const double seconds = cost::gatherSeconds(catalog, option.scheme, option.factorBytes),
-                 lost = cost::gatherLost(catalog, option.scheme, option.factorBytes),
                  traffic = cost::gatherTraffic(catalog, option.scheme, option.factorBytes);
-    if (differ(option.seconds, seconds) || differ(option.lost, lost) ||
+    problem::FactorOption expected = option;
+    expected.seconds = seconds;
+    cost::setGatherLost(catalog, expected);
+    const auto &[products, memory] = expected.lostBy.of;
+    if (differ(option.seconds, seconds) || differ(option.lost, expected.lost) ||
+        differ(option.lostBy.of[0], products) || differ(option.lostBy.of[1], memory) ||
         differ(option.traffic, traffic)) {
       InFlightDiagnostic diagnostic = op.emitOpError("S14: expected ") << seconds << " s";
-      if (lost > 0)
-        diagnostic << ", which take " << lost << " s from computation,";
+      if (expected.lost > 0 || products > 0 || memory > 0)
+        diagnostic << ", which take " << expected.lost << " s from computation,";
+      if (catalog.tellsClasses())
+        diagnostic << " from products " << products << " s, from others " << memory << " s,";
       return diagnostic << " and " << traffic << " B of traffic on the cluster, got " << asText();
     }
     return success();
@@ -266,6 +272,13 @@ LogicalResult checkSchemes(sync::ProblemOp op, const problem::Problem &problem,
   Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec, cluster::wireOf(op));
   if (!catalog)
     return op.emitOpError(catalog.status().message());
+  const bool hasProgram = !op->getParentOfType<ModuleOp>().getOps<plan::ProgramOp>().empty();
+  if (catalog->tellsClasses() ? hasProgram && !op.getMemoryBound() : bool(op.getMemoryBound()))
+    return op.emitOpError("S14: expected ")
+           << (catalog->tellsClasses() ? "'memory_bound', as messages slow classes of operations "
+                                         "unequally on the cluster"
+                                       : "no 'memory_bound', as messages slow all operations alike "
+                                         "on the cluster");
   const auto requested = merge::requestedSchemes(op);
   if (!requested)
     return op.emitOpError("S14: ") << requested.status().message();

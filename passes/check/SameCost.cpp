@@ -32,13 +32,14 @@ bool isSameCost(const CollectiveCost &a, const CollectiveCost &b) {
 
 /// Whether both take the same from computation: at every corner of either, since rounding may leave
 /// out a point of a table.
-static bool isSameLoss(const SchemeOption &a, const SchemeOption &b) {
-  if (!a.lost || !b.lost)
-    return !a.lost && !b.lost;
+static bool isSameLoss(const std::shared_ptr<const CollectiveCost> &a,
+                       const std::shared_ptr<const CollectiveCost> &b) {
+  if (!a || !b)
+    return !a && !b;
   const auto isSameAt = [&](std::int64_t bytes) {
-    return !differ(a.lostSeconds(bytes), b.lostSeconds(bytes));
+    return !differ(a->seconds(bytes), b->seconds(bytes));
   };
-  for (const CollectiveCost *cost : {a.lost.get(), b.lost.get()})
+  for (const CollectiveCost *cost : {a.get(), b.get()})
     for (const CostSegment &piece : cost->segments())
       if (!isSameAt(piece.firstByte) || (piece.firstByte > 0 && !isSameAt(piece.firstByte - 1)))
         return false;
@@ -48,7 +49,7 @@ static bool isSameLoss(const SchemeOption &a, const SchemeOption &b) {
 
 bool isSameOption(const SchemeOption &a, const SchemeOption &b) {
   return a.scheme == b.scheme && !differ(a.traffic, b.traffic) && isSameCost(*a.cost, *b.cost) &&
-         isSameLoss(a, b);
+         isSameLoss(a.lost, b.lost) && std::ranges::equal(a.lostBy.of, b.lostBy.of, isSameLoss);
 }
 
 bool isSameMergeClass(const MergeClass &a, const MergeClass &b) {

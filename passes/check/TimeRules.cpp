@@ -3,6 +3,8 @@
 
 #include "passes/check/SameCost.h"
 #include "passes/check/SampleTime.h"
+#include "passes/cost/WorkOf.h"
+#include "passes/problem/Problem.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
@@ -36,7 +38,8 @@ public:
   LogicalResult check() {
     runClock();
     return failure(failed(checkEnds()) || failed(checkUpdates()) || failed(checkReady()) ||
-                   failed(checkTails()) || failed(checkReconstruction()));
+                   failed(checkTails()) || failed(checkReconstruction()) ||
+                   failed(checkMemoryBound()));
   }
 
 private:
@@ -63,8 +66,11 @@ private:
             taken / timesOfOne(step.op, static_cast<std::int64_t>(program.getRanks()));
         moved += own;
         reconstruction[gathered.lookup(*all)] += taken - own;
-      } else
+      } else {
+        if (cost::workOf(step.op) == problem::WorkClass::memory)
+          problem::appendSpan(memoryBound, {clock, clock + taken});
         clock += taken;
+      }
       if (step.phase == plan::Phase::forward)
         forward += taken;
       ends.push_back(clock);
@@ -183,6 +189,28 @@ private:
                : judge("the layers' own updates take", own, updates, updates);
   }
 
+  /// Rule P20: when operations that live on the memory's bandwidth run. Computation that moved
+  /// behind messages leaves only how long.
+  LogicalResult checkMemoryBound() {
+    if (!problem.getMemoryBound())
+      return success();
+    const auto claimed = problem.getMemoryBound()->getValues();
+    double got = 0, least = 0;
+    bool isSame = claimed.size() == 2 * memoryBound.size();
+    for (std::size_t i = 0; i < claimed.size() / 2; ++i) {
+      got += claimed[2 * i + 1] - claimed[2 * i];
+      isSame = isSame && !differ(claimed[2 * i], memoryBound[i].begin) &&
+               !differ(claimed[2 * i + 1], memoryBound[i].end);
+    }
+    for (const problem::WorkSpan &span : memoryBound)
+      least += span.end - span.begin;
+    if (moved > 0 || isSame)
+      return judge("memory-bound operations take", got, least, least + moved);
+    return reject(problem.emitOpError("P20: expected the program's ")
+                  << memoryBound.size() << " spans of memory-bound operations, got "
+                  << claimed.size() / 2 << ", or at other times");
+  }
+
   /// Rule P20: reconstruction takes the other ranks' shares of a product; the rank's own share is
   /// part of the backward pass.
   LogicalResult checkReconstruction() {
@@ -226,6 +254,7 @@ private:
   double forward = 0, moved = 0; ///< seconds of the forward pass; seconds of computation
                                  ///< after messages
   double updates = 0;            ///< seconds of all updates
+  std::vector<problem::WorkSpan> memoryBound;
   llvm::DenseMap<std::int64_t, double>
       reconstruction; ///< seconds of other ranks' shares, by bucket
 };

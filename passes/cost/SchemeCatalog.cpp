@@ -279,12 +279,29 @@ private:
     return line(problem::allGatherCost(ranks, narrowed(share(true, 1), scheme)));
   }
 
+  bool isOffered(Scheme scheme) const {
+    return isGathered(scheme) ? catalog.gatherOf(scheme) != nullptr
+                              : catalog.option(scheme) != nullptr;
+  }
+
   void addInterference() {
     if (ranks == 1)
       return;
-    for (Scheme scheme : allSchemes())
+    bool tellsClasses = false;
+    for (Scheme scheme : allSchemes()) {
+      const auto [products, memory] = cluster::interferenceByClass(spec, scheme);
+      tellsClasses |= products != memory && isOffered(scheme);
+      const auto beside = [&](double factor) {
+        const std::optional<cluster::Real> latency = spec.getLatencyInterference();
+        return problem::Interference{factor, latency ? double(*latency) : factor};
+      };
       catalog.interference.push_back(
-          {cluster::interference(spec, scheme), cluster::latencyInterference(spec, scheme)});
+          {beside(cluster::interference(spec, scheme)),
+           problem::ByClass<problem::Interference>{{beside(products), beside(memory)}}});
+    }
+    if (!tellsClasses)
+      for (problem::SchemeInterference &interference : catalog.interference)
+        interference.of.reset();
     const auto set = [&](problem::SchemeOption &option) {
       problem::setLost(option, catalog.interferenceOf(option.scheme));
     };
@@ -341,9 +358,9 @@ double gatherSeconds(const SchemeCatalog &catalog, Scheme scheme, std::int64_t b
   return catalog.gatherOf(scheme)->seconds(bytes);
 }
 
-double gatherLost(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes) {
-  const problem::CollectiveCost &cost = *catalog.gatherOf(scheme);
-  return catalog.interferenceOf(scheme).lost(cost.seconds(0), cost.seconds(bytes));
+void setGatherLost(const SchemeCatalog &catalog, problem::FactorOption &option) {
+  problem::setLost(option, catalog.interferenceOf(option.scheme),
+                   catalog.gatherOf(option.scheme)->seconds(0));
 }
 
 double gatherTraffic(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes) {

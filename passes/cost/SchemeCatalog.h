@@ -33,12 +33,16 @@ struct SchemeCatalog {
   WirePrecision wire = WirePrecision::fp32;   ///< the type in which gradients and factors travel
   /// How much slower operations are beside messages of each scheme; every option's `lost` follows
   /// from it. Empty on one rank, which sends none.
-  std::vector<problem::Interference> interference;
+  std::vector<problem::SchemeInterference> interference;
 
-  problem::Interference interferenceOf(Scheme scheme) const {
-    return interference.empty() ? problem::Interference()
+  problem::SchemeInterference interferenceOf(Scheme scheme) const {
+    return interference.empty() ? problem::SchemeInterference()
                                 : interference[static_cast<std::size_t>(scheme)];
   }
+
+  /// Whether messages of some scheme slow classes of operations unequally. All have numbers by
+  /// class then.
+  bool tellsClasses() const { return !interference.empty() && interference.front().of; }
 
   /// The option of one scheme other than factors; null where the cluster does not offer it. It
   /// lives as long as the catalog.
@@ -72,10 +76,12 @@ bool isByProtocols(cluster::SpecAttr spec);
 /// embedding travel beside their numbers, as they are.
 double wireShareOf(Scheme scheme, WirePrecision wire);
 
-/// Seconds, seconds taken from computation, and traffic of a gathered message; `bytes` are those of
-/// one rank's factors, or of its rows with their numbers. Precondition: catalog.gatherOf(scheme).
+/// Seconds and traffic of a gathered message; `bytes` are those of one rank's factors, or of its
+/// rows with their numbers. Precondition: catalog.gatherOf(scheme).
 double gatherSeconds(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes);
-double gatherLost(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes);
 double gatherTraffic(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes);
+
+/// Sets what the option's message, by a gathered scheme, takes from computation, given its time.
+void setGatherLost(const SchemeCatalog &catalog, problem::FactorOption &option);
 
 } // namespace syncline::cost

@@ -5,6 +5,7 @@
 #include "ir/sync/Sync.h"
 #include "passes/cost/Counts.h"
 #include "passes/cost/TiedGradients.h"
+#include "passes/cost/WorkOf.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
@@ -84,6 +85,7 @@ static ReadyGradient readyGradient(nn::UpdateOp update, sync::GradientOp synchro
 
 FailureOr<Timeline> timelineOf(nn::StepOp step) {
   Timeline timeline;
+  timeline.memoryBound.emplace();
   llvm::DenseMap<Operation *, double> startOf, endOf;
   double clock = 0;
   for (Operation &op : step.getBody().front()) {
@@ -99,7 +101,10 @@ FailureOr<Timeline> timelineOf(nn::StepOp step) {
       timeline.updates += seconds.getValueAsDouble();
       continue;
     }
+    const double begin = clock;
     clock += seconds.getValueAsDouble();
+    if (workOf(&op) == problem::WorkClass::memory)
+      problem::appendSpan(*timeline.memoryBound, {begin, clock});
     endOf[&op] = clock;
     if (!op.hasAttr(nn::backwardAttr))
       timeline.forward += seconds.getValueAsDouble();

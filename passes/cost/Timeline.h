@@ -3,8 +3,10 @@
 
 #include "ir/nn/NN.h"
 #include "ir/sync/Sync.h"
+#include "passes/problem/Problem.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,8 @@ struct Timeline {
   double backwardEnd = 0;               ///< when the last gradient's computation ends
   double updates = 0;                   ///< seconds of all updates together
   std::vector<ReadyGradient> gradients; ///< ready ascending, ties in program order
+  /// When memory-bound operations run (workOf()); not known of a trace.
+  std::optional<std::vector<problem::WorkSpan>> memoryBound = {};
 };
 
 /// The timeline of a step: operations run in program order on one stream, without updates, and a

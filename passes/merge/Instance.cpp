@@ -90,6 +90,8 @@ private:
 
   void addLayers() {
     instance.problem.computeFree = instance.timeline.backwardEnd;
+    if (catalog.tellsClasses())
+      instance.problem.memoryBound = instance.timeline.memoryBound;
     for (const cost::ReadyGradient &gradient : gradients())
       layers().push_back({gradient.bytes, gradient.ready, 0, {}, {}});
   }
@@ -161,12 +163,11 @@ private:
   problem::FactorOption factorOptionOf(std::size_t k) const {
     const std::int64_t bytes = factors[k]->bytes;
     const Scheme scheme = factors[k]->scheme;
-    return {scheme,
-            cost::gatherSeconds(catalog, scheme, bytes),
-            static_cast<double>(catalog.ranks - 1) * reconstructOf(k),
-            cost::gatherTraffic(catalog, scheme, bytes),
-            bytes,
-            cost::gatherLost(catalog, scheme, bytes)};
+    problem::FactorOption option{scheme, cost::gatherSeconds(catalog, scheme, bytes),
+                                 static_cast<double>(catalog.ranks - 1) * reconstructOf(k),
+                                 cost::gatherTraffic(catalog, scheme, bytes), bytes};
+    cost::setGatherLost(catalog, option);
+    return option;
   }
 
   void addPiggybacks() {

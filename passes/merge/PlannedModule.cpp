@@ -67,7 +67,7 @@ public:
         result.seconds = cost::gatherSeconds(after, planned.scheme, result.factorBytes);
         result.traffic = cost::gatherTraffic(after, planned.scheme, result.factorBytes);
       }
-      result.lost = cost::gatherLost(after, planned.scheme, result.factorBytes);
+      cost::setGatherLost(after, result);
       const double others = static_cast<double>(after.ranks - 1) /
                             static_cast<double>(std::max<std::int64_t>(before.ranks - 1, 1));
       result.reconstruct *= others * batch * slower;
@@ -82,6 +82,7 @@ public:
     result.seconds += to->cost->seconds(bytes) - from->cost->seconds(bytes);
     result.traffic = to->bytesMoved(bytes);
     result.lost = to->lostSeconds(bytes);
+    result.lostBy = to->lostSecondsBy(bytes);
     return result;
   }
 
@@ -95,8 +96,11 @@ private:
     return std::ranges::equal(a.segments(), b.segments());
   }
   static bool isSame(const problem::SchemeOption &a, const problem::SchemeOption &b) {
-    const bool loseSame = a.lost && b.lost ? isSame(*a.lost, *b.lost) : !a.lost && !b.lost;
-    return isSame(*a.cost, *b.cost) && loseSame && a.traffic == b.traffic &&
+    const auto loseSame = [](const auto &one, const auto &other) {
+      return one && other ? isSame(*one, *other) : !one && !other;
+    };
+    return isSame(*a.cost, *b.cost) && loseSame(a.lost, b.lost) &&
+           std::ranges::equal(a.lostBy.of, b.lostBy.of, loseSame) && a.traffic == b.traffic &&
            a.shortTraffic == b.shortTraffic;
   }
 
@@ -180,7 +184,13 @@ Result<problem::Problem> PlannedProblem::poseOn(cluster::SpecAttr other, double 
   const double slower = slowerOn(other);
   const Repricing repricing(planned, *catalog, slower);
   problem::Problem posed = problem;
-  posed.computeFree *= batch * slower;
+  const double longer = batch * slower;
+  posed.computeFree *= longer;
+  if (!catalog->tellsClasses())
+    posed.memoryBound.reset();
+  if (posed.memoryBound)
+    for (problem::WorkSpan &span : *posed.memoryBound)
+      span = {span.begin * longer, span.end * longer};
   SYNCLINE_TRY(limitMergeClasses(posed, *catalog));
   for (problem::MergeClass &mergeClass : posed.mergeClasses)
     for (problem::SchemeOption &option : mergeClass.options) {
@@ -218,10 +228,7 @@ std::optional<problem::OrderProblem> PlannedProblem::orderOn(const problem::Prob
     return std::nullopt;
   const double slower = slowerOn(other), longer = batch * slower, forward = forwardEnd * longer;
   problem::OrderProblem there = *order;
-  there.sync = posed;
-  there.sync.computeFree -= forward;
-  for (problem::Layer &layer : there.sync.layers)
-    layer.ready -= forward;
+  there.sync = problem::shifted(posed, -forward);
   if (batch == 1 && slower == 1)
     return there; // equal to the last bit
   there.forward = forward + (order->forward - forwardEnd) * slower;

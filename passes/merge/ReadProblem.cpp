@@ -26,11 +26,14 @@ static bool hasGpus(ModuleOp module, cluster::SpecAttr spec) {
 
 static problem::MergeClass toMergeClass(sync::ProblemOp op, sync::MergeClassAttr mergeClass) {
   problem::MergeClass result;
+  const auto lost = [](Attribute cost) { return cost ? *cost::collectiveTime(cost) : nullptr; };
   for (sync::OptionAttr option : mergeClass.getOptions())
-    result.options.push_back(
-        {option.getScheme(), *cost::collectiveTime(option.getCost()), option.getTraffic(),
-         sync::shortTraffic(option, sync::carrierOf(op)),
-         option.getLost() ? *cost::collectiveTime(option.getLost()) : nullptr});
+    result.options.push_back({option.getScheme(),
+                              *cost::collectiveTime(option.getCost()),
+                              option.getTraffic(),
+                              sync::shortTraffic(option, sync::carrierOf(op)),
+                              lost(option.getLost()),
+                              {{lost(option.getProducts()), lost(option.getMemory())}}});
   result.largestMessage = mergeClass.getLargest().value_or(problem::unlimited);
   result.capacity = mergeClass.getCapacity().value_or(problem::unlimited);
   return result;
@@ -67,9 +70,20 @@ problem::Problem syncline::merge::statedProblem(sync::ProblemOp op) {
   setModules(op, problem);
   for (sync::FactorOptionAttr factorOption : op.factorOptionList())
     problem.layers[factorOption.getLayer()].factorOptions.push_back(
-        {factorOption.getScheme(), factorOption.getSeconds(), factorOption.getReconstruct(),
-         factorOption.getTraffic(), factorOption.getFactorBytes().value_or(0),
-         factorOption.getLost().value_or(cluster::Real(0))});
+        {factorOption.getScheme(),
+         factorOption.getSeconds(),
+         factorOption.getReconstruct(),
+         factorOption.getTraffic(),
+         factorOption.getFactorBytes().value_or(0),
+         factorOption.getLost().value_or(cluster::Real(0)),
+         {{factorOption.getProducts().value_or(cluster::Real(0)),
+           factorOption.getMemory().value_or(cluster::Real(0))}}});
+  if (op.getMemoryBound()) {
+    problem.memoryBound.emplace();
+    const auto times = op.getMemoryBound()->getValues();
+    for (std::size_t i = 0; i + 1 < times.size(); i += 2)
+      problem.memoryBound->push_back({times[i], times[i + 1]});
+  }
   const llvm::ArrayRef<std::int64_t> piggybacks =
       op.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>());
   for (size_t i = 0; i < piggybacks.size(); i += 2)
@@ -89,16 +103,12 @@ syncline::merge::toOrderProblem(sync::ProblemOp op, const problem::Problem &prob
   if (!op.getTails())
     return std::nullopt;
   const double forward = op.getForwardEnd().convertToDouble();
-  problem::OrderProblem order{
-      .sync = problem,
+  return problem::OrderProblem{
+      .sync = problem::shifted(problem, -forward),
       .tail = {op.getTails()->getValues().begin(), op.getTails()->getValues().end()},
       .update = {op.getOwnUpdates()->getValues().begin(), op.getOwnUpdates()->getValues().end()},
       .forward = forward + op.getUpdates().convertToDouble(),
       .cutsGradients = !needsWholeParameters(nn::optimizerOf(op))};
-  order.sync.computeFree -= forward;
-  for (problem::Layer &layer : order.sync.layers)
-    layer.ready -= forward;
-  return order;
 }
 
 FailureOr<sync::ProblemOp> syncline::merge::problemOf(sync::SolutionOp op) {
@@ -150,10 +160,10 @@ static bool isOrder(sync::SolutionOp op) {
 /// When the backward pass ends beside these messages, which travel whole and one by one.
 static double backwardEnd(const problem::Problem &problem,
                           llvm::ArrayRef<problem::Message> messages) {
-  problem::ComputationClock clock;
+  problem::ComputationClock clock(problem);
   for (const problem::Message &message : messages)
     if (hasOption(problem, message) && message.bytes >= 0)
-      clock.add(message.start, message.end, problem::lostSeconds(problem, message));
+      clock.add(message.start, message.end, problem::lossOf(problem, message));
   return clock.at(problem.computeFree);
 }
 

@@ -16,25 +16,44 @@ static std::optional<std::int64_t> limitOf(std::int64_t bytes) {
 sync::MergeClassAttr syncline::merge::mergeClassAttr(MLIRContext *context,
                                                      const problem::MergeClass &mergeClass) {
   llvm::SmallVector<sync::OptionAttr> options;
+  const auto lost = [&](const std::shared_ptr<const problem::CollectiveCost> &cost) {
+    return cost ? cost::costAttr(context, *cost) : Attribute();
+  };
   for (const problem::SchemeOption &option : mergeClass.options)
     options.push_back(sync::OptionAttr::get(
         context, option.scheme, cost::costAttr(context, *option.cost), option.traffic,
-        option.lost ? cost::costAttr(context, *option.lost) : Attribute()));
+        lost(option.lost), lost(option.lostBy[problem::WorkClass::products]),
+        lost(option.lostBy[problem::WorkClass::memory])));
   return sync::MergeClassAttr::get(context, options, limitOf(mergeClass.largestMessage),
                                    limitOf(mergeClass.capacity));
 }
 
 sync::FactorOptionAttr syncline::merge::factorOptionAttr(MLIRContext *context, std::size_t layer,
                                                          const problem::FactorOption &option) {
+  const auto unlessZero = [](double seconds) {
+    return seconds > 0 ? std::optional<cluster::Real>(seconds) : std::nullopt;
+  };
   return sync::FactorOptionAttr::get(
       context, static_cast<std::int64_t>(layer), option.scheme, option.seconds, option.reconstruct,
       option.traffic, option.factorBytes > 0 ? std::optional(option.factorBytes) : std::nullopt,
-      option.lost > 0 ? std::optional<cluster::Real>(option.lost) : std::nullopt);
+      unlessZero(option.lost), unlessZero(option.lostBy[problem::WorkClass::products]),
+      unlessZero(option.lostBy[problem::WorkClass::memory]));
 }
 
 static sync::TimesAttr timesAttr(OpBuilder &builder, llvm::ArrayRef<double> seconds) {
   return sync::TimesAttr::get(builder.getContext(),
                               llvm::SmallVector<cluster::Real>(seconds.begin(), seconds.end()));
+}
+
+/// The ends of spans one after the other; null where operations' classes do not matter.
+static sync::TimesAttr spansAttr(OpBuilder &builder,
+                                 const std::optional<std::vector<problem::WorkSpan>> &spans) {
+  if (!spans)
+    return {};
+  llvm::SmallVector<double> ends;
+  for (const problem::WorkSpan &span : *spans)
+    ends.append({span.begin, span.end});
+  return timesAttr(builder, ends);
 }
 
 namespace {
@@ -91,7 +110,8 @@ sync::ProblemOp syncline::merge::createProblem(OpBuilder &builder, Location plac
       builder.getF64FloatAttr(instance.timeline.backwardEnd),
       builder.getF64FloatAttr(instance.timeline.updates),
       hasTails ? timesAttr(builder, cost::tailsOf(instance.timeline)) : sync::TimesAttr(),
-      hasTails ? timesAttr(builder, layers.updating) : sync::TimesAttr(), sync::ConsistencyAttr());
+      hasTails ? timesAttr(builder, layers.updating) : sync::TimesAttr(),
+      spansAttr(builder, instance.problem.memoryBound), sync::ConsistencyAttr());
 }
 
 static Attribute proofAttr(OpBuilder &builder, const problem::BoundProof &proof) {

@@ -1,6 +1,7 @@
 // Reads a program operation by operation.
 #include "passes/simulate/ir/ReadProgram.h"
 
+#include "passes/cost/WorkOf.h"
 #include "passes/simulate/IssueOrder.h"
 
 #include <set>
@@ -74,6 +75,7 @@ private:
     scenario.operations.push_back({.kind = kind,
                                    .phase = phase,
                                    .seconds = seconds,
+                                   .work = problem::WorkClass::memory,
                                    .message = isKnown(bucket) ? static_cast<int>(bucket) : -1});
   }
 
@@ -81,8 +83,10 @@ private:
   bool isKnown(std::uint64_t bucket) const { return declared.contains(bucket); }
 
   void addCompute(mlir::Operation *op) {
-    scenario.operations.push_back(
-        {.phase = phase, .layer = plan::layerOf(op).str(), .seconds = plan::secondsOf(op)});
+    scenario.operations.push_back({.phase = phase,
+                                   .layer = plan::layerOf(op).str(),
+                                   .seconds = plan::secondsOf(op),
+                                   .work = cost::workOf(op)});
   }
 
   void add(mlir::Operation *op) {

@@ -163,9 +163,14 @@ Machines machinesOf(cluster::SpecAttr spec) {
                     .interference = cluster::interference(spec),
                     .latencyInterference = spec.getLatencyInterference(),
                     .messageInterference = cluster::messageInterference(spec)};
-  for (cluster::CollectiveAttr stated : spec.getCollectives())
-    if (stated.getInterference())
-      machines.schemeInterference[stated.getScheme()] = *stated.getInterference();
+  for (Scheme scheme : allSchemes()) {
+    const double factor = cluster::interference(spec, scheme);
+    const auto [products, memory] = cluster::interferenceByClass(spec, scheme);
+    if (factor != machines.interference)
+      machines.schemeInterference[scheme] = factor;
+    if (products != memory)
+      machines.classInterference[scheme] = {{products, memory}};
+  }
   if (spec.getLink())
     machines.network = shared(spec.getLink());
   if (spec.getInside())

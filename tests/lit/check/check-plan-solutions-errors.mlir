@@ -101,6 +101,13 @@ note plan.program | the program
 
 // -----
 
+// Memory-bound operations in a program of products.
+change backward_end 3.0 updates 0.0 => backward_end 3.0 updates 0.0 memory_bound <[1.0, 2.0]>
+error sync.problem | P20: expected the program's 0 spans of memory-bound operations, got 1, or at other times
+note plan.program | the program
+
+// -----
+
 // A backward pass that is too long.
 change backward_end 3.0 updates => backward_end 3.5 updates
 error sync.problem | P20: the backward pass ends at 3.500000e+00 s, but by the program's operations not after 3.000000e+00 s

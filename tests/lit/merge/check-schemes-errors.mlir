@@ -24,6 +24,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // -----
 
+// Classes of operations that the cluster does not tell apart.
+change updates 0.0 => updates 0.0 memory_bound <[2.0, 3.0]>
+error sync.problem | S14: expected no 'memory_bound', as messages slow all operations alike on the cluster
+
+// -----
+
 // A cheaper ring than the cluster has.
 change merge_classes | a = 3.0 => a = 2.0
 error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost, interference and traffic

@@ -45,10 +45,43 @@ TEST(SchemeCatalog, InterferenceByScheme) {
           "#cluster.affine<a = 1.0, b = 1.0>, interference = 4.0>, <factors, #cluster.affine<a = "
           "1.0, b = 1.0>, interference = 1.0>]");
   EXPECT_DOUBLE_EQ(lab.catalog->option(Scheme::ring)->lostSeconds(100), 0.2 + 75);
-  EXPECT_DOUBLE_EQ(gatherLost(*lab.catalog, Scheme::factors, 100), 0.2);
-  EXPECT_DOUBLE_EQ(gatherLost(*lab.catalog, Scheme::sparse, 100), 0.2);
+  for (Scheme scheme : {Scheme::factors, Scheme::sparse}) {
+    problem::FactorOption option{scheme, gatherSeconds(*lab.catalog, scheme, 100)};
+    setGatherLost(*lab.catalog, option);
+    EXPECT_DOUBLE_EQ(option.lost, 0.2);
+  }
   const problem::SchemeOption &servers = *lab.catalog->option(Scheme::parameterServer);
   EXPECT_DOUBLE_EQ(servers.lostSeconds(1 << 20), lab.seconds(Scheme::parameterServer) / 2);
+}
+
+/// A scheme's own numbers come before the cluster's, and that of a class before that of all.
+TEST(SchemeCatalog, InterferenceByClass) {
+  Lab lab(", interference = 2.0, productsInterference = 1.25, memoryInterference = 4.0, "
+          "latencyInterference = 1.0, collectives = [<ring, #cluster.affine<a = 0.0, b = 1.0>>, "
+          "<tree, #cluster.affine<a = 0.0, b = 1.0>, interference = 5.0>, <\"halving-doubling\", "
+          "#cluster.affine<a = 0.0, b = 1.0>, interference = 5.0, memory = 10.0>]");
+  ASSERT_TRUE(lab.catalog->tellsClasses());
+  const auto expect = [&](Scheme scheme, double all, double products, double memory) {
+    const problem::SchemeOption &option = *lab.catalog->option(scheme);
+    EXPECT_DOUBLE_EQ(option.lostSeconds(100), all);
+    EXPECT_DOUBLE_EQ(option.lostBy[problem::WorkClass::products]->seconds(100), products);
+    EXPECT_DOUBLE_EQ(option.lostBy[problem::WorkClass::memory]->seconds(100), memory);
+  };
+  expect(Scheme::ring, 50, 20, 75);
+  expect(Scheme::tree, 80, 80, 80);
+  expect(Scheme::halvingDoubling, 80, 80, 90);
+}
+
+/// Where classes lose alike, whatever the file says of all, nothing tells them apart.
+TEST(SchemeCatalog, EqualClassesAreOneNumber) {
+  Lab one(", interference = 4.0"), equal(", interference = 1.5, productsInterference = 4.0, "
+                                         "memoryInterference = 4.0");
+  EXPECT_FALSE(equal.catalog->tellsClasses());
+  for (Scheme scheme : {Scheme::ring, Scheme::parameterServer}) {
+    const problem::SchemeOption &option = *equal.catalog->option(scheme);
+    EXPECT_EQ(option.lostSeconds(1 << 20), one.catalog->option(scheme)->lostSeconds(1 << 20));
+    EXPECT_EQ(option.lostBy, decltype(option.lostBy)());
+  }
 }
 
 constexpr double n = 1 << 20;

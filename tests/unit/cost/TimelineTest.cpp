@@ -54,6 +54,25 @@ TEST(Timeline, ReadersOfTraces) {
   EXPECT_EQ(tailsOf(timeline), (std::vector<double>{13, 8, 13}));
 }
 
+// Products interrupt what lives on the memory's bandwidth; neighbours are one span.
+TEST(Timeline, MemoryBound) {
+  Parsed parsed(R"(nn.step @s batch 4 {
+    %x = nn.input "x" : tensor<4x4xf32>
+    %a = nn.unary relu %x {nn.seconds = 1.0 : f64} : tensor<4x4xf32>
+    %b = nn.unary relu %a {nn.seconds = 2.0 : f64} : tensor<4x4xf32>
+    %c = nn.matmul %a, %b {nn.seconds = 4.0 : f64, nn.backward} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %d = nn.unary relu %c {nn.seconds = 8.0 : f64, nn.backward} : tensor<4x4xf32>
+  })");
+  ASSERT_TRUE(parsed.module) << parsed.error;
+  const auto timeline = timelineOf(parsed.step());
+  ASSERT_TRUE(succeeded(timeline)) << parsed.error;
+  ASSERT_EQ(timeline->memoryBound->size(), 2u);
+  EXPECT_EQ(timeline->memoryBound->at(0).begin, 0);
+  EXPECT_EQ(timeline->memoryBound->at(0).end, 3);
+  EXPECT_EQ(timeline->memoryBound->at(1).begin, 7);
+  EXPECT_EQ(timeline->memoryBound->at(1).end, 15);
+}
+
 // A step that was not predicted is told which pass is missing.
 TEST(Timeline, NotPredicted) {
   Parsed parsed(R"(nn.step @s batch 4 {
@@ -75,6 +94,7 @@ TEST(Timeline, Trace) {
   })");
   ASSERT_TRUE(parsed.module) << parsed.error;
   const Timeline timeline = timelineOf(*parsed.module->getOps<sync::TraceOp>().begin());
+  EXPECT_FALSE(timeline.memoryBound);
   EXPECT_EQ(timeline.forward, 4.5);
   EXPECT_EQ(timeline.backwardEnd, 11);
   ASSERT_EQ(timeline.gradients.size(), 2u);

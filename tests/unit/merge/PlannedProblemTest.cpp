@@ -88,6 +88,13 @@ void expectSame(const problem::Problem &a, const problem::Problem &b) {
         expectNear(one.cost->seconds(bytes), other.cost->seconds(bytes),
                    schemeName(one.scheme).data());
         expectNear(one.lostSeconds(bytes), other.lostSeconds(bytes), "lost");
+        for (std::size_t work = 0; work < problem::workClasses; ++work) {
+          ASSERT_EQ(one.lostBy.of[work] == nullptr, other.lostBy.of[work] == nullptr);
+          if (one.lostBy.of[work]) {
+            expectNear(one.lostBy.of[work]->seconds(bytes), other.lostBy.of[work]->seconds(bytes),
+                       "lost by class");
+          }
+        }
       }
     }
   }
@@ -99,6 +106,8 @@ void expectSame(const problem::Problem &a, const problem::Problem &b) {
       const auto &one = a.layers[k].factorOptions[i], &other = b.layers[k].factorOptions[i];
       expectNear(one.seconds, other.seconds, "factor_option");
       expectNear(one.lost, other.lost, "lost by factors");
+      for (std::size_t work = 0; work < problem::workClasses; ++work)
+        expectNear(one.lostBy.of[work], other.lostBy.of[work], "lost by factors and class");
       expectNear(one.reconstruct, other.reconstruct, "reconstruct");
       expectNear(one.traffic, other.traffic, "factor option traffic");
       EXPECT_EQ(one.factorBytes, other.factorBytes);
@@ -188,13 +197,28 @@ TEST(PlannedProblem, PosesOrders) {
   EXPECT_TRUE(planned.readingOn(planned.cluster(), 1).empty());
 }
 
+// Memory-bound operations of an order are where its backward pass is.
+TEST(PlannedProblem, OrdersKeepMemoryBoundOperations) {
+  const Posed posed = pose(clusterOf(8, 1, ", memoryInterference = 2.0"), 32, "", "step");
+  ModuleOp module = posed.module.get();
+  sync::ProblemOp op = *module.getOps<sync::ProblemOp>().begin();
+  const double end = op.getBackwardEnd().convertToDouble();
+  op.setMemoryBoundAttr(sync::TimesAttr::get(posed.context.get(), {end / 2, end}));
+  const problem::OrderProblem order = orderOf(posed);
+  ASSERT_TRUE(order.sync.memoryBound && order.sync.computeFree < end);
+  EXPECT_EQ(order.sync.memoryBound->front().end, order.sync.computeFree);
+  EXPECT_TRUE(problem::validate(order));
+}
+
 // What messages take from computation is the other cluster's.
 TEST(PlannedProblem, OnClustersWithInterference) {
   const std::string slows = ", interference = 1.5, latencyInterference = 1.2";
-  const std::string free = clusterOf(8, 1), slow = clusterOf(8, 1, slows);
+  const std::string free = clusterOf(8, 1), slow = clusterOf(8, 1, slows),
+                    byClass = clusterOf(8, 1, slows + ", memoryInterference = 2.0");
   EXPECT_GT(pose(slow, 32).problem().asPlanned().layers[0].factorOptions[0].lost, 0);
   for (const auto &[from, to] :
-       {std::pair(free, slow), std::pair(slow, free), std::pair(slow, clusterOf(12, 4, slows))}) {
+       {std::pair(free, slow), std::pair(slow, free), std::pair(slow, clusterOf(12, 4, slows)),
+        std::pair(slow, byClass), std::pair(byClass, free)}) {
     const Result<problem::Problem> posed = posedOn(from, to);
     ASSERT_TRUE(posed) << posed.status().message();
     expectSame(*posed, pose(to, 32).problem().asPlanned());
