@@ -150,6 +150,22 @@ std::string share(const Summary &s) {
                          s.upperQuartile, s.samples);
 }
 
+/// What products and memory-bound operations lose, as keys where that is surely not the same.
+void addClasses(Lines &out, const Interference &i, const char *in) {
+  if (i.products.samples == 0)
+    return;
+  out.add("%s# Convolutions and products of matrices among them: %s.", in,
+          factor(i.products).c_str());
+  out.add("%s# The others, which live on the memory's bandwidth: %s.", in,
+          factor(i.memory).c_str());
+  if (!i.tellsClasses()) {
+    out.add("%s# These may be equal, so one factor stands for both.", in);
+    return;
+  }
+  out.add("%sproducts: %.4g", in, i.factor(i.products));
+  out.add("%smemory: %.4g", in, i.factor(i.memory));
+}
+
 void addBesideComputation(Lines &out, const Interference &i) {
   out.add(
       "  # All of the device's operations, %s alone (%s), while messages of %s by ring follow each "
@@ -159,6 +175,7 @@ void addBesideComputation(Lines &out, const Interference &i) {
   if (i.beside.samples > 0)
     out.add("  # These messages beside computation: %s.", factor(i.beside).c_str());
   out.add("  computation: %.4g", i.factor());
+  addClasses(out, i, "  ");
   if (i.latency.samples == 0)
     return;
   out.add("  # The share of the time of a message of %s that operations lose to it: %s.",
@@ -215,7 +232,13 @@ void addTable(Lines &out, const Table &table, const SchemeFinding &found,
   if (found.besides.differsFrom(beside)) {
     out.add("%s  # Operations beside its messages of %s: %s.", in,
             sizeText(found.besides.bytes).c_str(), factor(found.besides.computation).c_str());
-    out.add("%s  interference: %.4g", in, found.besides.factor());
+    if (found.besides.tellsClasses()) {
+      out.add("%s  interference:", in);
+      out.add("%s    computation: %.4g", in, found.besides.factor());
+      addClasses(out, found.besides, (indent + "    ").c_str());
+    } else {
+      out.add("%s  interference: %.4g", in, found.besides.factor());
+    }
   }
   out.add("%s  table:", in);
   std::size_t next = 0;

@@ -203,11 +203,14 @@ Status Device::run(const Kernel &kernel, int runs) {
   return Status::ok();
 }
 
-Status Device::runAll(int passes) {
-  for (int pass = 0; pass < passes; ++pass)
-    for (const std::vector<Kernel> *kernels : {&computing, &streaming})
+Status Device::runAll(int passes, int place) {
+  SYNCLINE_TRY(mark(place));
+  for (const std::vector<Kernel> *kernels : {&computing, &streaming}) {
+    for (int pass = 0; pass < passes; ++pass)
       for (const Kernel &kernel : *kernels)
         SYNCLINE_TRY(run(kernel));
+    SYNCLINE_TRY(mark(++place));
+  }
   return Status::ok();
 }
 

@@ -51,8 +51,9 @@ public:
 
   /// Runs the kernel `runs` times, or enqueues it on a device.
   Status run(const Kernel &kernel, int runs = 1);
-  /// Runs all kernels of compute() and memory() in turn, `passes` times.
-  Status runAll(int passes);
+  /// Runs all kernels of compute() `passes` times, then those of memory(). Marks the beginning at
+  /// `place`, and what is between and behind them at the next two places.
+  Status runAll(int passes, int place);
 
   /// Seconds between marks around `work`, which enqueues operations.
   Result<double> time(const std::function<Status()> &work);

@@ -24,7 +24,7 @@ private:
 
   /// One sample on this rank.
   struct Sample {
-    double computing = 0;     ///< seconds
+    Computed computing;
     double end = 0;           ///< end of the computation
     std::vector<double> ends; ///< end of the warm-up and of each message, from the same beginning
   };
@@ -61,14 +61,13 @@ Status DeviceOverlap::waitForAll() {
 
 /// All messages are enqueued before the computation, so that they follow each other beside it.
 Result<DeviceOverlap::Sample> DeviceOverlap::sample() {
-  const std::function<Status()> steps[] = {
-      [this] { return begin(); },        [this] { return sendAll(); },
-      [this] { return device.mark(1); }, [this] { return device.runAll(passes); },
-      [this] { return device.mark(2); }, [this] { return waitForAll(); }};
+  const std::function<Status()> steps[] = {[this] { return begin(); }, [this] { return sendAll(); },
+                                           [this] { return device.runAll(passes, 1); },
+                                           [this] { return waitForAll(); }};
   for (const auto &step : steps)
     SYNCLINE_TRY(step());
   SYNCLINE_TRY_GET(seconds, device.marks());
-  Sample own{(*seconds)[2] - (*seconds)[1], (*seconds)[2], {}};
+  Sample own{computedBetween(*seconds), (*seconds)[3], {}};
   for (const core::BucketTiming &message : route.channel->timings())
     own.ends.push_back(message.finished);
   if (own.ends.size() != static_cast<std::size_t>(count) + 1)
@@ -89,7 +88,7 @@ Result<Overlap::Both> DeviceOverlap::computeBeside() {
     if (static_cast<int>(*most) == count && 2 * count < DeviceChannels::maxUnderWay)
       continue;
     const int messages = static_cast<int>(*least);
-    SYNCLINE_TRY_GET(computing, team.slowest(own->computing));
+    SYNCLINE_TRY_GET(computing, slowest(own->computing));
     const double seconds = own->ends[static_cast<std::size_t>(messages)] - own->ends.front();
     SYNCLINE_TRY_GET(message, team.slowest(seconds / std::max(1, messages)));
     return Both{*computing, *message, messages};

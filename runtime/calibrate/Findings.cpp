@@ -25,13 +25,13 @@ static double rate(const std::vector<KernelFinding> &kernels, double KernelFindi
 double DeviceFinding::computeRate() const { return rate(compute, &KernelFinding::flops); }
 double DeviceFinding::memoryRate() const { return rate(memory, &KernelFinding::bytes); }
 
-double Interference::factor() const {
-  if (computation.median <= 1)
+double Interference::factor(const Summary &operations) const {
+  if (operations.median <= 1)
     return 1;
   const double stretch = beside.samples > 0 ? std::max(1.0, beside.median) : 1;
   // The computation's loss in each second beside messages, scaled by `stretch` to a second of the
   // messages' time alone.
-  const double lost = (1 - 1 / computation.median) * stretch;
+  const double lost = (1 - 1 / operations.median) * stretch;
   return 1 / std::max(1 - lost, 1 / maxFactor);
 }
 
@@ -41,9 +41,16 @@ double Interference::latencyFactor() const {
 
 double Interference::messageFactor() const { return std::clamp(messages.median, 1.0, maxFactor); }
 
+static bool areApart(const Summary &one, const Summary &other) {
+  return std::min(one.samples, other.samples) >= fewestForInterval &&
+         (one.low > other.high || one.high < other.low);
+}
+
+bool Interference::tellsClasses() const { return areApart(products, memory); }
+
 bool Interference::differsFrom(const Interference &other) const {
-  return std::min(computation.samples, other.computation.samples) >= fewestForInterval &&
-         (computation.low > other.computation.high || computation.high < other.computation.low);
+  return areApart(computation, other.computation) || areApart(products, other.products) ||
+         areApart(memory, other.memory);
 }
 
 bool isReproducible(const std::vector<SchemeFinding> &schemes) {

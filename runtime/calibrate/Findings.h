@@ -27,18 +27,26 @@ struct Interference {
   std::int64_t bytes = 0;   ///< size of such a message
   Summary messages = {};    ///< two simultaneous messages, relative to one
   Summary latency = {};     ///< the share of a short message's time alone that computation loses
+  /// `computation` of convolutions and products of matrices alone, and of operations that live on
+  /// the memory's bandwidth.
+  Summary products = {}, memory = {};
 
   /// The value of `interference: computation` in a cluster file. Its reader assumes that a message
   /// takes as long as it takes alone, so the computation's loss during a message's longer real time
   /// is attributed to the shorter time alone. At least 1, at most maxFactor.
-  double factor() const;
+  double factor() const { return factor(computation); }
+  /// The value of `products` or of `memory` in it, likewise.
+  double factor(const Summary &operations) const;
+  /// Whether products and memory-bound operations surely lose unequally: the intervals of both
+  /// medians are apart.
+  bool tellsClasses() const;
   /// The value of `interference: latency`, likewise. Precondition: `latency` has samples.
   double latencyFactor() const;
   /// The value of `interference: messages`: how many times as long each of two messages takes while
   /// both are under way. At least 1, at most maxFactor.
   double messageFactor() const;
-  /// Whether computation surely loses more or less to these messages than to those of `other`: the
-  /// intervals of both medians are apart.
+  /// Whether computation, or a class of it, surely loses more or less to these messages than to
+  /// those of `other`: the intervals of both medians are apart.
   bool differsFrom(const Interference &other) const;
   static constexpr double maxFactor = 10;
 };

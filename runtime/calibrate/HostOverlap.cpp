@@ -69,7 +69,7 @@ Result<Overlap::Both> HostOverlap::computeBeside() {
     hasBegun.notify_one();
   });
   hasBegun.wait(false);
-  Result<double> computed = compute();
+  Result<Computed> computed = compute();
   const auto end = Clock::now();
   isThrough = true;
   thread.join();
@@ -77,7 +77,7 @@ Result<Overlap::Both> HostOverlap::computeBeside() {
     return carried.status ? computed.status() : carried.status;
   const auto past = std::upper_bound(carried.ends.begin(), carried.ends.end(), end);
   const auto own = std::max<std::int64_t>(0, past - carried.ends.begin() - 1);
-  SYNCLINE_TRY_GET(computing, team.slowest(*computed));
+  SYNCLINE_TRY_GET(computing, slowest(*computed));
   SYNCLINE_TRY_GET(counts, team.share(static_cast<double>(own)));
   const int count = static_cast<int>(*std::min_element(counts->begin(), counts->end()));
   const double seconds =

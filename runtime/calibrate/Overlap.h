@@ -27,10 +27,14 @@ public:
   static constexpr std::int64_t maxBytes = 64 << 20; ///< largest size, more than caches hold
 
 protected:
+  /// Seconds of one sample's computation, and of its operations of each class.
+  struct Computed {
+    double all = 0, products = 0, memory = 0;
+  };
   /// Times of simultaneous computation and messages on the slowest rank.
   struct Both {
-    double computing = 0; ///< seconds of the computation
-    double message = 0;   ///< seconds of one message
+    Computed computing;
+    double message = 0; ///< seconds of one message
     /// Messages completed while every rank computed; with 0, `message` is undefined.
     int messages = 0;
   };
@@ -46,8 +50,12 @@ protected:
   /// Seconds of one of `count` messages of `bytes` on the slowest rank, while no rank computes.
   virtual Result<double> messagesAlone(int count) = 0;
 
-  /// Seconds of the computation on this rank.
-  Result<double> compute();
+  /// The computation on this rank.
+  Result<Computed> compute();
+  /// That between the marks of runAll() from place 1 on.
+  static Computed computedBetween(const std::vector<double> &marks);
+  /// The slowest rank's times.
+  Result<Computed> slowest(const Computed &own);
   /// The place of the next message of `length` bytes in a buffer of maxBytes. It follows the
   /// last message, as gradients do in training, because copying bytes that a cache holds would
   /// be cheaper.
@@ -61,7 +69,7 @@ protected:
 private:
   struct Row;
   Status choose(double until);
-  Result<double> computeAlone();
+  Result<Computed> computeAlone();
   Result<double> round(Row &row);
 
   const double longEnough;

@@ -96,6 +96,25 @@ TEST(ClusterText, InterferenceByScheme) {
   EXPECT_TRUE(contains(text, "\n      interference: 1.6\n      table:\n")) << text;
 }
 
+// Classes of operations have factors of their own where they surely lose unequally.
+TEST(ClusterText, InterferenceByClass) {
+  Findings f = invent(4, truth);
+  f.interference.products = steady(1.25);
+  f.interference.memory = steady(1.26);
+  const char *equal = "\n  # These may be equal, so one factor stands for both.\n";
+  EXPECT_TRUE(contains(textOf(f), equal)) << textOf(f);
+  EXPECT_FALSE(contains(textOf(f), "\n  products:"));
+  f.interference.memory = steady(1.3);
+  f.schemes[1].besides = {.computation = steady(1.6), .beside = {}, .bytes = 1 << 20};
+  f.schemes[1].besides.products = steady(1.5);
+  f.schemes[1].besides.memory = steady(2);
+  const std::string text = textOf(f);
+  EXPECT_FALSE(contains(text, equal));
+  EXPECT_TRUE(contains(text, "\n  products: 1.667\n  memory: 1.857\n")) << text;
+  EXPECT_TRUE(contains(text, "\n      interference:\n        computation: 1.6\n")) << text;
+  EXPECT_TRUE(contains(text, "\n        products: 1.5\n        memory: 2\n      table:\n")) << text;
+}
+
 // How messages scatter stands in the file where that is known.
 TEST(ClusterText, MessageScatter) {
   Findings f = invent(4, truth);

@@ -31,6 +31,12 @@ TEST(Overlap, MeasuresBothWays) {
   EXPECT_EQ(found.computation.median, all[1].computation.median);
   EXPECT_EQ(found.beside.median, all[1].beside.median);
   EXPECT_EQ(found.bytes, all[1].bytes);
+  // What products and the others took lies around what all took.
+  for (const Summary Interference::*by : {&Interference::products, &Interference::memory}) {
+    EXPECT_EQ((found.*by).samples, found.computation.samples);
+    EXPECT_EQ((found.*by).median, (all[1].*by).median);
+    EXPECT_GT((found.*by).median, 0.5);
+  }
   // On loopback messages take all the processor that they get.
   EXPECT_GT(found.computation.median, 0.5);
   EXPECT_LT(found.computation.median, 40);
@@ -78,6 +84,23 @@ TEST(Overlap, DiffersWhereIntervalsAreApart) {
   other.computation.low = 1.36;
   EXPECT_TRUE(other.differsFrom(ring));
   EXPECT_TRUE(ring.differsFrom(other));
+}
+
+// Classes of operations are told apart where both intervals are; each has a factor of its own.
+TEST(Overlap, TellsClassesWhereIntervalsAreApart) {
+  Interference found;
+  EXPECT_FALSE(found.tellsClasses());
+  found.products = {.samples = 9, .median = 1.25, .low = 1.2, .high = 1.3};
+  found.memory = {.samples = 9, .median = 1.4, .low = 1.29, .high = 1.5};
+  EXPECT_FALSE(found.tellsClasses());
+  found.memory.low = 1.31;
+  EXPECT_TRUE(found.tellsClasses());
+  found.beside = summarize({2});
+  EXPECT_DOUBLE_EQ(found.factor(found.products), 1 / 0.6);
+  Interference ring = found;
+  EXPECT_FALSE(found.differsFrom(ring));
+  ring.memory = {.samples = 9, .median = 1.7, .low = 1.6, .high = 1.8};
+  EXPECT_TRUE(found.differsFrom(ring));
 }
 
 // Messages that take as long as alone: the ratio itself. Where they take twice as long, half a
