@@ -60,11 +60,6 @@ std::int64_t microBatchesOf(ModuleOp module) {
   return program ? plan::microBatchesOf(program) : 1;
 }
 
-/// Seconds that the plan's messages take from computation.
-double lostOf(const merge::PlannedModule &planned) {
-  return problem::lostSeconds(planned.problem.asPlanned(), planned.solution);
-}
-
 report::WhyContext contextOf(const std::vector<report::GradientName> &names, std::size_t layer,
                              const explain::Explanation &explanation,
                              const merge::PlannedModule &planned) {
@@ -76,7 +71,7 @@ report::WhyContext contextOf(const std::vector<report::GradientName> &names, std
                              .ready = problem.layers[layer].ready,
                              .planner = solution.getPlanner().str(),
                              .updates = op.getUpdates().convertToDouble(),
-                             .lost = lostOf(planned)};
+                             .lost = problem::mostLost(problem, planned.solution)};
   for (const report::GradientName &name : names)
     context.gradients.push_back(name.parameter);
   const double finish = solution.getFinish().convertToDouble();
@@ -179,10 +174,11 @@ std::string whyOrdered(ModuleOp module, const merge::PlannedModule &planned,
   const explain::OrderExplanation explanation = explain::explainOrder(planned, layer);
   sync::ProblemOp op = planned.problemOp;
   sync::SolutionOp solution = planned.solutionOp;
+  const problem::Problem alike = problem::withoutClasses(planned.problem.asPlanned());
   report::OrderWhyContext context{.reader = firstReader(module, names[layer].parameter),
                                   .planner = solution.getPlanner().str(),
                                   .isRequested = op.getRequested().has_value(),
-                                  .lost = lostOf(planned)};
+                                  .lost = problem::mostLost(alike, planned.solution)};
   for (const report::GradientName &name : names)
     context.gradients.push_back(name.parameter);
   if (!explanation.parts.empty())

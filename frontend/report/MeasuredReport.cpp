@@ -5,6 +5,7 @@
 #include "frontend/report/MicroBatchText.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
+#include "passes/problem/WorkClass.h"
 #include "runtime/core/Statistics.h"
 
 #include <nlohmann/json.hpp>
@@ -20,6 +21,7 @@ namespace {
 using files::formatSeconds;
 using files::TraceEvent;
 using Json = nlohmann::json;
+using problem::WorkClass;
 
 /// An error in the trace, not in the plan; thrown inside this file only.
 struct TraceError {
@@ -54,8 +56,11 @@ struct RankStep {
 
 class Measurements {
 public:
-  /// `interference`: how much longer operations are predicted to take beside messages.
-  Measurements(const files::ChromeTrace &trace, double interference) : interference(interference) {
+  /// `cluster` says how much longer operations are predicted to take beside messages.
+  Measurements(const files::ChromeTrace &trace, const Json &cluster) {
+    const double common = cluster.at("interference");
+    interference[WorkClass::products] = cluster.value("products_interference", common);
+    interference[WorkClass::memory] = cluster.value("memory_interference", common);
     for (const TraceEvent &event : trace.events)
       if (event.rank && event.step)
         add(event);
@@ -119,7 +124,8 @@ private:
     for (const Message &message : stepOf(event).messages)
       beside +=
           std::max(0.0, std::min(message.end, event.end()) - std::max(message.begin, event.begin));
-    return event.seconds - (1 - 1 / interference) * std::min(beside, event.seconds);
+    const double factor = interference[problem::workOfKernel(event.name)];
+    return event.seconds - (1 - 1 / factor) * std::min(beside, event.seconds);
   }
 
   void add(const TraceEvent &event) {
@@ -148,7 +154,7 @@ private:
     place->second.end = std::max(place->second.end, event.end());
   }
 
-  const double interference;
+  problem::ByClass<double> interference;
   std::map<std::pair<std::int64_t, std::int64_t>, RankStep> steps;  ///< by step and rank
   std::map<std::int64_t, std::map<std::int64_t, Message>> messages; ///< by bucket, then step
 };
@@ -314,7 +320,7 @@ Result<Comparison> compareMeasured(const Json &plan, const LayerSeconds &layers,
         throw TraceError{"expected a trace that 'syncline run --trace' wrote"};
       if (trace.plan != plan.at("hashes").at("plan").get<std::string>())
         throw TraceError{"the trace is of another plan"};
-      const Measurements measured(trace, plan.at("cluster").at("interference"));
+      const Measurements measured(trace, plan.at("cluster"));
       if (measured.isEmpty())
         throw TraceError{"the trace has no steps"};
       return compare(plan, layers, measured, trace, tolerance);

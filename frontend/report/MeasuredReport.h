@@ -26,7 +26,7 @@ struct Comparison {
 /// is not the network's fault. Errors are measured / predicted - 1. The table has the worst first;
 /// hints follow on what to measure again: layers, the optimizer or a scheme that is off by more
 /// than `tolerance`. Layers are compared without what messages beside them cost: that is the
-/// cluster's `interference`.
+/// cluster's `interference`, by class of operation where it says so.
 ///
 /// `layers` are the plan's predictions, by forward and backward together. Errors: badInput for a
 /// trace of another plan, of no steps or without one of the plan's messages, naming it `traceName`,

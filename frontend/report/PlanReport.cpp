@@ -182,6 +182,45 @@ static std::string sources(const nlohmann::json &plan, bool balanced) {
          (balanced ? "" : slowNodesText(plan.at("cluster")));
 }
 
+/// Whether the plan's times count what messages take from each class of operations.
+static bool countsClasses(const nlohmann::json &plan) {
+  const auto isStated = [](const nlohmann::json &of) {
+    return of.contains("products_interference") || of.contains("memory_interference");
+  };
+  const auto none = nlohmann::json::object();
+  if (isLocal(plan) || plan.value("provenance", none).value("times", "") == "trace")
+    return false;
+  const nlohmann::json cluster = plan.value("cluster", none);
+  return isStated(cluster) ||
+         std::ranges::any_of(cluster.value("collectives", nlohmann::json::array()), isStated);
+}
+
+/// How much longer operations of each class take beside messages, where these are told apart.
+static std::string classFactors(const nlohmann::json &plan) {
+  if (!countsClasses(plan))
+    return "";
+  const nlohmann::json &cluster = plan.at("cluster");
+  const auto beside = [&](const std::string &messages, const nlohmann::json &stated) {
+    const auto times = [&](const char *key) {
+      // A scheme's number for all operations is nearer than the cluster's for a class.
+      const nlohmann::json &of =
+          stated.contains(key) || stated.contains("interference") ? stated : cluster;
+      return files::formatNumber(of.value(key, of.value("interference", 1.0)), 4);
+    };
+    return "beside " + messages + " convolutions and products take " +
+           times("products_interference") + " times as long, other operations " +
+           times("memory_interference") + " times\n";
+  };
+  std::string text = beside("messages", cluster);
+  for (const nlohmann::json &stated : cluster.value("collectives", nlohmann::json::array()))
+    if (stated.contains("interference") || stated.contains("products_interference") ||
+        stated.contains("memory_interference"))
+      text += beside("messages by " + printable(stated.at("scheme")), stated);
+  return text + (hasOrder(plan) ? "the planner's model has one number for both, and the bound "
+                                  "counts the least of these\n"
+                                : "the bound counts the least of these\n");
+}
+
 /// The proved bound, which holds for the finish in the planner's model.
 static std::string proof(const nlohmann::json &plan) {
   if (hasOrder(plan))
@@ -221,7 +260,8 @@ static std::string totals(const nlohmann::json &plan, std::int64_t samples) {
                                          formatBytes(bytesOf(plan.at("buckets"))) + " of gradients";
   return "\n" + messages + ", " + formatTraffic(plan.at("predicted").at("traffic")) +
          " to and from a node\n" + carrier(plan) + prediction(plan) + throughput(plan, samples) +
-         rangeText(plan) + memoryText(plan) + proof(plan) + sources(plan, samples > 0);
+         rangeText(plan) + memoryText(plan) + proof(plan) + classFactors(plan) +
+         sources(plan, samples > 0);
 }
 
 static std::string reportText(const nlohmann::json &plan, bool allMembers, std::int64_t samples) {

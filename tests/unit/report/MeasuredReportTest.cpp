@@ -123,6 +123,27 @@ TEST(Measured, TakesMessagesOffTheLayersBesideThem) {
   EXPECT_FALSE(contains(compare(trace, 2).report, "layers take")) << compare(trace, 2).report;
 }
 
+// What they cost convolutions and products may be stated apart from what they cost all others.
+TEST(Measured, TakesOffWhatTheOperationsClassLoses) {
+  files::ChromeTrace trace = asPredicted();
+  for (files::TraceEvent &e : trace.events)
+    if (e.category == "compute")
+      e.seconds = 0.011;
+    else if (e.category == "message" && e.bucket == 1)
+      e.begin = 5.011;
+  json predicted = plan();
+  predicted["cluster"]["products_interference"] = 2;
+  for (const char *name : {"convBackwardData", "batchNorm"}) {
+    for (files::TraceEvent &e : trace.events)
+      e.name = name;
+    const auto comparison = compareMeasured(predicted, {{"conv", 0.010}}, trace, 0.05, "t.json");
+    ASSERT_TRUE(comparison) << comparison.status().message();
+    EXPECT_EQ(contains(comparison->report, "layers take 10.00 % more"),
+              name == std::string("batchNorm"))
+        << comparison->report;
+  }
+}
+
 // A rank that is late with a message does not make the network slow.
 TEST(Measured, DoesNotBlameTheNetworkForALateRank) {
   files::ChromeTrace trace = asPredicted();

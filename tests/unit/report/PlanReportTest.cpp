@@ -1,43 +1,11 @@
 // A plan for people: what is said, and what is refused.
-#include "frontend/report/PlanReport.h"
+#include "tests/unit/report/SmallPlan.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 using namespace syncline;
 using namespace syncline::report;
 using nlohmann::json;
-
-namespace {
-
-/// Two buckets; the backward pass ends at 2 ms, the second message at 3 ms.
-json smallPlan() {
-  return json::parse(R"({
-    "name": "small", "planner": "optimal", "requested": [], "ranks": 4, "servers": 0, "batch": 16,
-    "runnable": true,
-    "optimal": true,
-    "buckets": [
-      {"id": 0, "members": ["fc.weight", "fc.bias"], "bytes": 2048, "scheme": "ring",
-       "traffic": 6144, "ready": 0.001, "start": 0.001, "end": 0.0015,
-       "reconstructed": 0.0015, "exposed": 0.0},
-      {"id": 1, "members": ["conv.weight"], "bytes": 1024, "scheme": "ring",
-       "traffic": 3072, "ready": 0.002, "start": 0.002, "end": 0.003,
-       "reconstructed": 0.003, "exposed": 0.00075}],
-    "predicted": {"step": 0.004, "backward_end": 0.002, "communication_end": 0.003,
-                  "reconstruction_end": 0.003, "exposed": 0.001, "updates": 0.0005, "traffic": 9216,
-                  "planner": {"step": 0.0045, "finish": 0.0035, "bound": 0.0034, "gap": 0.0}}})");
-}
-
-std::string reportOf(const json &plan, bool allMembers = false) {
-  Result<std::string> report = planReport(plan, allMembers);
-  return report ? *report : report.status().message();
-}
-
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
-
-} // namespace
 
 TEST(PlanReport, SaysWhatThePlanIs) {
   EXPECT_TRUE(
@@ -50,6 +18,28 @@ TEST(PlanReport, ListsBuckets) {
   EXPECT_TRUE(contains(report, "fc.weight .. fc.bias (2)")) << report;
   EXPECT_TRUE(contains(report, "1.50 ms      0 s\n")) << report;
   EXPECT_TRUE(contains(report, "3.00 ms   750 us\n")) << report;
+}
+
+// What messages cost classes of operations is the cluster's to say, or a scheme's.
+TEST(PlanReport, ClassesOfOperations) {
+  json plan = smallPlan();
+  plan["cluster"] = json::parse(R"({"interference": 1.4, "overrides": [], "collectives": [
+    {"scheme": "ring", "cost": {"kind": "affine"}},
+    {"scheme": "tree", "cost": {"kind": "affine"}, "interference": 3},
+    {"scheme": "factors", "cost": {"kind": "affine"}}]})");
+  EXPECT_FALSE(contains(reportOf(plan), "convolutions and products")) << reportOf(plan);
+  plan["cluster"]["products_interference"] = 1.25;
+  plan["cluster"]["collectives"][2]["memory_interference"] = 2;
+  const char *lines =
+      "\nbeside messages convolutions and products take 1.25 times as long, other operations 1.4 "
+      "times\nbeside messages by tree convolutions and products take 3 times as long, other "
+      "operations 3 times\nbeside messages by factors convolutions and products take 1.25 times as "
+      "long, other operations 2 times\nthe bound counts the least of these\n";
+  EXPECT_TRUE(contains(reportOf(plan), lines)) << reportOf(plan);
+  // The layers of a trace have no class.
+  plan["provenance"] = {{"times", "trace"}};
+  EXPECT_FALSE(contains(reportOf(plan), "convolutions and products"));
+  EXPECT_TRUE(contains(reportOf(plan), "as the layer trace says")) << reportOf(plan);
 }
 
 TEST(PlanReport, Totals) {
@@ -319,78 +309,4 @@ TEST(PlanReport, RefusesWhatIsNoPlan) {
   json plan = whole;
   plan["buckets"][0]["members"] = json::array();
   EXPECT_EQ(reportOf(plan), "the plan does not follow its schema: a bucket has no members");
-}
-
-/// The small plan with an order: "conv.weight" overtakes the rest of "fc.weight".
-static json orderedPlan() {
-  json plan = smallPlan();
-  plan["overlap"] = "step";
-  plan["optimal"] = false;
-  plan["buckets"][0]["cut"] = {0, 512};
-  plan["buckets"].push_back({{"id", 2},
-                             {"members", {"fc.weight"}},
-                             {"bytes", 512},
-                             {"cut", {1536, 0}},
-                             {"scheme", "ring"},
-                             {"traffic", 1536},
-                             {"ready", 0.001},
-                             {"start", 0.003},
-                             {"end", 0.0035},
-                             {"reconstructed", 0.0035},
-                             {"exposed", 0.0}});
-  plan["layers"] = {{{"name", "fc.weight"}, {"bytes", 2048}, {"ready", 0.001}, {"tail", 0.0002}},
-                    {{"name", "fc.bias"}, {"bytes", 512}, {"ready", 0.001}, {"tail", 0.0002}},
-                    {{"name", "conv.weight"}, {"bytes", 1024}, {"ready", 0.002}, {"tail", 0.0005}}};
-  plan["certificate"] = {{"bound", 0.0034},   {"ready", 0.001},
-                         {"tail", 0.0002},    {"lines", {1e-4, 1e-9}},
-                         {"compute", 0.0025}, {"layers", {"fc.weight", "fc.bias", "conv.weight"}}};
-  plan["predicted"]["planner"]["gap"] = 0.029;
-  return plan;
-}
-
-TEST(PlanReport, SaysWhatAnOrderDoes) {
-  const std::string report = reportOf(orderedPlan());
-  EXPECT_TRUE(contains(report, "messages are under way for 500 us behind the backward pass and "
-                               "1.50 ms after it, of which computation waits 1.00 ms\n"))
-      << report;
-  EXPECT_TRUE(contains(report,
-                       "1 of 3 messages overtake others, because the next forward pass needs them "
-                       "earlier: bucket 1 (conv.weight) leaves before bucket 2, which was ready "
-                       "earlier but is needed later\n2 messages carry a part of a gradient only\n"))
-      << report;
-  EXPECT_TRUE(contains(report, "fc.weight .. fc.bias (2), cut")) << report;
-}
-
-TEST(PlanReport, GivesTheProofOfAnOrder) {
-  EXPECT_TRUE(contains(
-      reportOf(orderedPlan()),
-      "in the planner's model (messages take nothing from computation) a step takes 4.50 ms, and "
-      "no "
-      "order has a step below 3.40 ms: gap 2.90 %\n"
-      "proof: fc.weight .. conv.weight (3) are ready 1.00 ms after the backward pass begins or "
-      "later, need the channel for 2.20 ms from then on, and 200 us of the next forward pass "
-      "follow them\n"))
-      << reportOf(orderedPlan());
-  json plan = orderedPlan();
-  plan["certificate"]["compute"] = 0.0034;
-  EXPECT_TRUE(contains(reportOf(plan), "\nproof: computation alone takes 3.40 ms\n"));
-}
-
-/// Where the ways of some gradients are told apart, the case that proves least is given.
-TEST(PlanReport, GivesTheShortestCaseOfAProof) {
-  json plan = orderedPlan();
-  plan["certificate"]["by_factors"] = {"fc.weight"};
-  plan["certificate"]["in_buckets"] = json::array();
-  plan["certificate"]["others"] = {plan["certificate"]};
-  EXPECT_TRUE(contains(
-      reportOf(plan),
-      "proof: of 2 cases the shortest one has fc.weight by factors: fc.weight .. conv.weight (3) "
-      "are ready 1.00 ms after the backward pass begins or later, need the channel for 2.20 ms "
-      "from then on, and 200 us of the next forward pass and of reconstruction follow them\n"))
-      << reportOf(plan);
-  plan["certificate"]["orders"] = json::array({json::array({"fc.weight", "conv.weight"})});
-  EXPECT_TRUE(contains(reportOf(plan), "has fc.weight by factors, fc.weight before conv.weight: "))
-      << reportOf(plan);
-  EXPECT_TRUE(contains(reportOf(plan), " 200 us of later messages, the next forward pass and of "))
-      << reportOf(plan);
 }
