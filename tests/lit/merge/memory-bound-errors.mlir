@@ -8,21 +8,24 @@ sync.problem @p layers ["a"] bytes [10] ready <[2.0]>
 
 // -----
 
+// A span without an end.
 change memory_bound <[0.0, 1.0, 2.5, 3.0]> => memory_bound <[0.0, 1.0, 2.5]>
-error S24: expected a beginning and an end of each span, got 3 times
+error sync.problem | S24: expected a beginning and an end of each span, got 3 times
 
 // -----
 
 // A span that begins before the one before has ended.
 change memory_bound <[0.0, 1.0, 2.5, 3.0]> => memory_bound <[0.0, 1.0, 0.5, 3.0]>
-error S24: expected finite ascending times, got 5.000000e-01 after 1.000000e+00
+error sync.problem | S24: expected finite ascending times, got 5.000000e-01 after 1.000000e+00
 
 // -----
 
+// A span that begins before the step.
 change memory_bound <[0.0, 1.0, 2.5, 3.0]> => memory_bound <[-1.0, 1.0, 2.5, 3.0]>
-error S24: expected finite ascending times, got -1.000000e+00 after 0.000000e+00
+error sync.problem | S24: expected finite ascending times, got -1.000000e+00 after 0.000000e+00
 
 // -----
 
+// A span that ends behind the backward pass.
 change memory_bound <[0.0, 1.0, 2.5, 3.0]> => memory_bound <[0.0, 1.0, 2.5, 4.0]>
-error S24: expected times up to the end of the backward pass, 3.000000e+00, got 4.000000e+00
+error sync.problem | S24: expected times up to the end of the backward pass, 3.000000e+00, got 4.000000e+00

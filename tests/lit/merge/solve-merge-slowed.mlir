@@ -31,7 +31,7 @@ sync.problem @half layers ["b", "a"] bytes [10, 10] ready <[1.0, 2.0]>
 
 // Messages take nothing from products and half of their time from what runs from 1 to 2 s, which is half done when the message ends. The bound counts what every class loses.
 
-// CHECK: sync.problem @classes {{.*}}traffic = 1.0, memory = #cluster.affine<a = 0.5, b = 0.0>>]>] forward_end 0.05 backward_end 4.0 updates 0.0 memory_bound <[1.0, 2.0]>
+// CHECK: sync.problem @classes {{.*}}traffic = 1.0, memory = #cluster.affine<a = 0.5, b = 0.0>>]>] forward_end 5.000000e-02 backward_end 4.000000e+00 updates 0.000000e+00 memory_bound <[1.0, 2.0]>
 // CHECK: sync.solution of @classes by "optimal" messages [#sync.message<layers = [0], {{.*}}, ready = 1.0, start = 1.0, end = 2.0>] finish 4.5
 // CHECK-SAME: bound 4.0
 sync.problem @classes layers ["a"] bytes [10] ready <[1.0]>
