@@ -119,7 +119,7 @@ TEST(ClassedComputation, LeastLosses) {
     EXPECT_EQ(least.layers[0].factorOptions[0].lost, lost);
   };
   expect(withLeastLosses(problem), 0.25);
-  expect(withLeastLosses(OrderProblem{.sync = problem}).sync, 0.125);
+  expect(withLeastLosses(OrderProblem{.sync = problem, .tail = {0}}).sync, 0.125);
 }
 
 /// A message from 2 to 5 s. Up to 3 s of computation all runs at half the speed, then at full.
