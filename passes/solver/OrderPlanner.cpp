@@ -12,6 +12,7 @@
 #include "passes/solver/OrderRivals.h"
 #include "passes/solver/OrderTurns.h"
 #include "passes/solver/OrderWays.h"
+#include "passes/solver/Replay.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +20,10 @@
 namespace syncline::solver {
 
 OrderSolution orderOf(const OrderProblem &problem, const Solution &inReadyOrder) {
-  Solution plan = inReadyOrder;
+  // An order's messages slow all operations alike.
+  Solution plan = tellsClasses(problem.sync)
+                      ? replay(withoutClasses(problem.sync), choicesOf(problem.sync, inReadyOrder))
+                      : inReadyOrder;
   for (Message &message : plan.messages)
     std::ranges::reverse(message.layers); // as they lie in memory
   OrderSolution order = orderFrom(problem, plan);
