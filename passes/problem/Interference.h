@@ -84,15 +84,15 @@ inline bool tellsClasses(const Problem &problem) { return problem.memoryBound.ha
 /// The problem in which messages take `lost` from all operations alike. Nothing changes where
 /// classes are not told apart.
 Problem withoutClasses(Problem problem);
-/// Likewise that in which they take the least that they take from any class, or `orLost` if that is
-/// less.
+/// Likewise that in which they take the least that they take from any class, and with `orLost` from
+/// all operations.
 Problem withLeastLosses(Problem problem, bool orLost = false);
 
 /// The problem whose messages do not slow computation.
 Problem withoutLosses(Problem problem);
 
-/// Seconds of computation that a message takes by class of what runs beside it; twice the same where
-/// classes are not told apart. Precondition: its option exists.
+/// Seconds of computation that a message takes by class of what runs beside it; the same for both
+/// where classes are not told apart. Precondition: its option exists.
 using Loss = ByClass<double>;
 Loss lossOf(const Problem &problem, const Message &message);
 Loss lossOf(const Problem &problem, const FactorOption &option);
