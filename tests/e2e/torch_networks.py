@@ -193,13 +193,14 @@ class Training:
 
 def apart(found, expected):
     """The greatest distance of a gradient from the expected one, in parts of the latter's length,
-    but for gradients that are zero but for rounding."""
-    worst = 0.0
+    but for gradients that are zero but for rounding; NaN where one of either is."""
     longest = max(each.norm().item() for each in expected.values())
-    for name, each in expected.items():
-        if each.norm() > 1e-6 * longest:
-            worst = max(worst, ((found[name] - each).norm() / each.norm()).item())
-    return worst
+    distances = [
+        ((found[name] - each).norm() / each.norm()).item()
+        for name, each in expected.items()
+        if not each.norm() <= 1e-6 * longest
+    ]
+    return max(distances, key=lambda each: float("inf") if each != each else each)
 
 
 def far(losses, exact):
