@@ -80,6 +80,7 @@ TEST_P(ShardsOf, UpdatesInPlace) {
       ASSERT_EQ(reduceScatter(rank, 0, values, how), SYNCLINE_OK) << rank.error.text;
       const std::uint64_t first = rank.ticket;
       ASSERT_EQ(rank.issue(1, sum), SYNCLINE_OK) << rank.error.text;
+      const std::uint64_t second = rank.ticket;
       ASSERT_EQ(syncline_wait(rank.group, first, -1, &rank.error), SYNCLINE_OK) << rank.error.text;
       const auto expected = [&](std::size_t i) {
         float all = 0;
@@ -95,6 +96,8 @@ TEST_P(ShardsOf, UpdatesInPlace) {
       ASSERT_EQ(rank.wait(), SYNCLINE_OK) << rank.error.text;
       for (std::size_t i = 0; i < count; ++i)
         ASSERT_EQ(values[i], expected(i) + 1) << i;
+      ASSERT_EQ(syncline_wait(rank.group, second, -1, &rank.error), SYNCLINE_OK) << rank.error.text;
+      EXPECT_EQ(sum, std::vector<float>(50, static_cast<float>(ranks)));
       ASSERT_EQ(syncline_step(rank.group, &rank.error), SYNCLINE_OK);
     }
   });
