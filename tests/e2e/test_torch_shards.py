@@ -3,6 +3,7 @@
 import unittest
 
 import torch_wrap_ranks
+from depth import long
 
 SHARDED = ("--planner", "wfbp", "--scheme", "*=reduce-scatter")
 
@@ -56,6 +57,7 @@ class ShardsTest(torch_wrap_ranks.WrapRanksTest):
         self.assertEqual(halves, found["planned"])
 
 
+@long("two ranks below; four in unit-api's ShardsOf")
 class FourRanksTest(ShardsTest):
     plans = {name: each for name, each in plans(4).items() if "some" not in name}
     count, cases = 4, ("weights",)
