@@ -20,6 +20,7 @@ from gradients import GradientsTest
 WORDS, LENGTH, DISTANT, PLACES, CLASSES = 31, 7, 40, 16, 5
 SIDE = 16  # of an image, in pixels
 BY_TORCHSCRIPT, BY_DYNAMO = 17, 18  # opsets of the two exporters
+NOT_BY_DYNAMO = {"T5"}  # this exporter fails where a tensor that is not contiguous is viewed
 WIDTHS = {"num_hidden_layers": 2, "num_attention_heads": 4, "hidden_size": 32}
 # Tables of tokens that are the output layer's weight too, whose name exporters prefer.
 TIED = dict.fromkeys(
@@ -175,8 +176,7 @@ class HuggingFaceTest(GradientsTest):
         return TIED.get(parameter, parameter)
 
     def test_by_dynamo(self):
-        """This exporter fails on T5, where a tensor that is not contiguous is viewed."""
-        for name in repeat(("LLaMA",), sorted(self.models.keys() - {"T5"})):
+        for name in repeat(("LLaMA",), sorted(self.models.keys() - NOT_BY_DYNAMO)):
             with self.subTest(model=name):
                 self.check(name, BY_DYNAMO, 1)
 
@@ -193,7 +193,8 @@ class HuggingFaceTest(GradientsTest):
             with self.subTest(model=name):
                 folder = self.folder / name
                 folder.mkdir()
-                path, *given = agreement.of_gradients(type(self), name, BY_DYNAMO, folder)
+                opset = BY_TORCHSCRIPT if name in NOT_BY_DYNAMO else BY_DYNAMO
+                path, *given = agreement.of_gradients(type(self), name, opset, folder)
                 found = agreement.agreement(path, folder, *given)
                 print(f"\n  {name}: {found}")
                 self.assertTrue(not found.refusal and found.holds(), found)
