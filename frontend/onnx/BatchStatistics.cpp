@@ -57,14 +57,14 @@ static bool isBatchNormalization(const onnx::NodeProto &node) {
 }
 
 /// Whether other nodes compute the node's running statistics, as those of a weight that is
-/// normalized: it keeps none.
+/// normalized: it keeps none. Files without weights have ConstantOfShape nodes as statistics.
 static bool hasComputedStatistics(const onnx::NodeProto &node, const ModelFile &file,
                                   const GraphIndex &index) {
   const auto producer = index.producers.find(node.input(3));
   if (producer == index.producers.end())
     return false;
   const std::string &op = file.model->graph().node(producer->second).op_type();
-  return op != "Identity" && op != "Constant";
+  return op != "Identity" && op != "Constant" && op != "ConstantOfShape";
 }
 
 /// Whether freeze patterns match the node's running statistics.

@@ -44,9 +44,14 @@ def of_gradients(test, name, opset, folder):
 
 
 def has_statistics(path):
-    """Whether the file's samples meet in a normalization."""
+    """Whether the file's samples meet in a normalization. One of a weight has computed statistics."""
     graph = onnx.load(str(path), load_external_data=False).graph
-    return any(node.op_type == "BatchNormalization" for node in graph.node)
+    operators = {name: node.op_type for node in graph.node for name in node.output}
+    return any(
+        node.op_type == "BatchNormalization"
+        and operators.get(node.input[3], "Constant") in ("Constant", "ConstantOfShape", "Identity")
+        for node in graph.node
+    )
 
 
 def compiled(path, folder, batch, words):

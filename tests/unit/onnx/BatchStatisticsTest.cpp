@@ -102,6 +102,36 @@ TEST(BatchStatistics, FreezeKeepsStatistics) {
   EXPECT_EQ(normalized(true, true, {"first_scale"}).count("nn.batch_norm"), 2);
 }
 
+/// Makes the statistics' initializers nodes, as files without weights have them.
+void leaveOutStatistics(onnx::ModelProto &model) {
+  onnx::GraphProto &graph = *model.mutable_graph();
+  onnx::TensorProto &shape = *graph.add_initializer();
+  shape.set_name("shape");
+  shape.set_data_type(onnx::TensorProto::INT64);
+  shape.add_dims(1);
+  shape.add_int64_data(3);
+  for (int i = graph.initializer_size() - 1; i >= 0; --i) {
+    const std::string name = graph.initializer(i).name();
+    if (!name.ends_with("_mean") && !name.ends_with("_var"))
+      continue;
+    graph.mutable_initializer()->DeleteSubrange(i, 1);
+    onnx::NodeProto &node = *graph.add_node();
+    node.set_op_type("ConstantOfShape");
+    node.add_input("shape");
+    node.add_output(name);
+  }
+  std::rotate(graph.mutable_node()->pointer_begin(), graph.mutable_node()->pointer_begin() + 2,
+              graph.mutable_node()->pointer_end());
+}
+
+TEST(BatchStatistics, FreezeKeepsStatisticsWithoutValues) {
+  const Outcome outcome = normalized(true, true, {"first_mean", "first_var"}, leaveOutStatistics);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_EQ(outcome.count("nn.batch_norm"), 1) << outcome.ir;
+  EXPECT_EQ(outcome.count("nn.state"), 4) << outcome.ir;
+  EXPECT_EQ(normalized(false, true, {}, leaveOutStatistics).count("nn.batch_norm"), 1);
+}
+
 TEST(BatchStatistics, SharedStatisticsHaveOneMode) {
   const Edit share = [](onnx::ModelProto &model) {
     model.mutable_graph()->mutable_node(1)->set_input(3, "first_mean");
