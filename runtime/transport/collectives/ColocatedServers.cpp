@@ -43,12 +43,11 @@ Status ColocatedServers::sum(std::byte *data, std::size_t bytes, ElementType typ
     for (int k = 1; k < ranks && s; ++k)
       s = links->send((rank + k) % ranks, data + r.begin, r.size());
   }
-  // Received in place: a final value contains this rank's own values, so these have been sent.
   for (int i = 0; i < blocks.segments() && s; ++i)
     for (int k = 1; k < ranks && s; ++k) {
       const int server = (rank - k + ranks) % ranks;
       const core::Range r = blocks.segment(server, i);
-      s = links->receive(server, data + r.begin, r.size());
+      s = links->receiveSum(server, data + r.begin, r.size());
     }
   return links->finish(s);
 }

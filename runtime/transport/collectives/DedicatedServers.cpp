@@ -40,7 +40,7 @@ Status ServerClient::sum(std::byte *data, std::size_t bytes, ElementType type) {
         const int server = (rank + k) % group.servers, peer = group.workers + server;
         const core::Range r = blocks.segment(server, i);
         s = sends ? links->send(peer, data + r.begin, r.size())
-                  : links->receive(peer, data + r.begin, r.size());
+                  : links->receiveSum(peer, data + r.begin, r.size());
       }
   return links->finish(s);
 }

@@ -58,10 +58,9 @@ struct HalvingDoubling::Pass {
       SYNCLINE_TRY(links.receiveAndAdd(peer, data + segments[i].begin, segments[i].size(), type));
     return Status::ok();
   }
-  /// Received in place: a final value contains this rank's own values, so these have been sent.
-  Status receive(int peer, const Segments &segments) {
+  Status receiveSums(int peer, const Segments &segments) {
     for (int i = 0; i < segments.count() && peer >= 0; ++i)
-      SYNCLINE_TRY(links.receive(peer, data + segments[i].begin, segments[i].size()));
+      SYNCLINE_TRY(links.receiveSum(peer, data + segments[i].begin, segments[i].size()));
     return Status::ok();
   }
 
@@ -77,8 +76,8 @@ struct HalvingDoubling::Pass {
     const Segments own = cut(level.ownFirst(), level.ownLast());
     SYNCLINE_TRY(send(level.partner, own));
     SYNCLINE_TRY(send(level.guest, own));
-    return receive(level.host >= 0 ? level.host : level.partner,
-                   cut(level.otherFirst(), level.otherLast()));
+    return receiveSums(level.host >= 0 ? level.host : level.partner,
+                       cut(level.otherFirst(), level.otherLast()));
   }
 };
 

@@ -50,6 +50,10 @@ Status PeerLinks::receive(int peer, void *data, std::size_t bytes) {
   return bytes == 0 ? Status::ok() : from[peer]->receive(data, bytes);
 }
 
+Status PeerLinks::receiveSum(int peer, void *data, std::size_t bytes) {
+  return receive(peer, data, bytes);
+}
+
 Status PeerLinks::receiveAside(int peer, std::size_t bytes) {
   return receive(peer, landing.data(), bytes);
 }

@@ -30,6 +30,9 @@ public:
   /// For 0 bytes no message is sent or received, in this and the other calls.
   Status send(int peer, const void *data, std::size_t bytes);
   Status receive(int peer, void *data, std::size_t bytes);
+  /// Receives a final sum where the rank's own part of it may still be queued for sending. The sum
+  /// contains that part, so it cannot arrive before the part was sent.
+  Status receiveSum(int peer, void *data, std::size_t bytes);
   /// Adds the peer's message to `into`, element by element. The type has a sum.
   Status receiveAndAdd(int peer, void *into, std::size_t bytes, ElementType type);
   /// As receiveAndAdd(), in two calls: receive into an internal buffer, then add. For bytes that

@@ -44,14 +44,12 @@ struct Ring::Pass {
     return links.send((rank + 1) % ranks, data + r.begin, r.size());
   }
 
-  /// A final value is received in place although the bytes there may still be queued for sending.
-  /// It contains this rank's own part of the sum, so it cannot arrive before that part was sent.
   Status take(int i) {
     Range r = incoming(i);
     int left = (rank + ranks - 1) % ranks;
     if (isSum(i))
       return links.receiveAndAdd(left, data + r.begin, r.size(), type);
-    return links.receive(left, data + r.begin, r.size());
+    return links.receiveSum(left, data + r.begin, r.size());
   }
 
   Status run() {

@@ -48,10 +48,9 @@ struct TreeAllReduce::Pass {
     return place.parent >= 0 ? links.send(place.parent, data + r.begin, r.size()) : Status::ok();
   }
 
-  /// Received in place: a final value contains this rank's own values, so these have been sent.
   Status down(const TreePlace &place, core::Range r) {
     if (place.parent >= 0)
-      SYNCLINE_TRY(links.receive(place.parent, data + r.begin, r.size()));
+      SYNCLINE_TRY(links.receiveSum(place.parent, data + r.begin, r.size()));
     for (int child : place.children)
       SYNCLINE_TRY(links.send(child, data + r.begin, r.size()));
     return Status::ok();
