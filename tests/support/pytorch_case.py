@@ -1,6 +1,7 @@
 """Tests whose scripts run in a Python with PyTorch."""
 
 import pathlib
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -37,6 +38,9 @@ class PyTorchCase(unittest.TestCase):
             "SYNCLINE_LIBRARY": str(c_api.LIBRARY),
             "GLOO_SOCKET_IFNAME": "lo",
             "OMP_NUM_THREADS": "1",
+            "PYTHONFAULTHANDLER": "1",  # SIGABRT prints all threads' stacks
+            # Without it a rank may leave while others still connect to it, whose group then fails.
+            "TORCH_DIST_INIT_BARRIER": "1",
             "MEET": f"tcp://127.0.0.1:{harness.free_port()}",
         }
         given.pop("SYNCLINE_PLAN", None)
@@ -56,8 +60,15 @@ class PyTorchCase(unittest.TestCase):
         return started
 
     def ends(self, started, code=0, seconds=PATIENCE):
-        """What each process said, and its errors."""
-        found = [process.communicate(timeout=seconds) for process in started]
-        for process, (said, errors) in zip(started, found):
-            self.assertEqual(process.returncode, code, said + errors)
+        """What each process said, and its errors. Where one hangs, the failure has these of all,
+        and the stacks of those that ran still."""
+        try:
+            found = [process.communicate(timeout=seconds) for process in started]
+        except subprocess.TimeoutExpired as hang:
+            for process in started:
+                process.send_signal(signal.SIGABRT)
+            said = ["".join(process.communicate(timeout=PATIENCE)) for process in started]
+            self.fail("\n".join([str(hang), *said]))
+        codes = [process.returncode for process in started]
+        self.assertEqual(codes, [code] * len(codes), "\n".join(said + err for said, err in found))
         return found
