@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -47,11 +48,16 @@ class PythonApiTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.path = cls.folder / "digits.plan"
-        cluster = cls.folder / "cluster.yaml"
-        cluster.write_text(harness.CLUSTER.format(ranks=2))
-        words = ("--cluster", cluster, "--batch", 4, "-o", cls.path, "--quiet", "--plan-only")
+        cls.path = cls.planned(2)
+
+    @classmethod
+    def planned(cls, ranks):
+        """A plan for so many ranks."""
+        path, cluster = cls.folder / f"digits-{ranks}.plan", cls.folder / f"cluster-{ranks}.yaml"
+        cluster.write_text(harness.CLUSTER.format(ranks=ranks))
+        words = ("--cluster", cluster, "--batch", 4, "-o", path, "--quiet", "--plan-only")
         harness.syncline("compile", MODEL, *words, "--scheme", "*=ring")
+        return path
 
     def test_structs_are_the_headers(self):
         """Each struct has the header's size, and its fields lie where a C compiler puts them."""
@@ -125,6 +131,27 @@ class PythonApiTest(unittest.TestCase):
             with mock.patch.dict(os.environ, {"SYNCLINE_LIBRARY": path}):
                 with self.assertRaisesRegex(OSError, expected):
                     _structs.load()
+
+    def test_forked_processes(self):
+        """They cannot use the group, and leave it to the process that joined it."""
+        group = capi.Group(capi.Plan(self.planned(1)), 0, 1)
+        self.addCleanup(group.close)
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(round(PATIENCE))
+            try:
+                group.check()
+            except capi.BadUsage as failure:
+                os.write(write, str(failure).encode())
+            group.close()
+            os._exit(0)
+        os.close(write)
+        with open(read, encoding="utf-8") as said:
+            expected = rf"group_check\(\): expected a call of process {os.getpid()}, which joined "
+            self.assertRegex(said.read(), expected)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        group.check()
 
     def test_sums_between_processes(self):
         port = str(harness.free_port())

@@ -169,13 +169,15 @@ class Store:
 class Group:
     """This rank's place in a group that has joined. Data are addresses; they belong to the library
     from a call that returns a ticket until wait() returns for the ticket or raises other than
-    TimedOut.
+    TimedOut. A forked process has none of the group's threads: its calls raise BadUsage, but for
+    close(), which does nothing.
     """
 
     def __init__(self, plan, rank, ranks, store=None, **options):
         """`options` are those of syncline_group_options; text and numbers."""
         self.plan, self.rank, self.ranks = plan, rank, ranks
         self.handle, self.lock = ctypes.c_void_p(), threading.Lock()
+        self.process = os.getpid()
         self.store = Store(store) if store else None  # must live while ranks meet
         given = {
             name: value.encode() if isinstance(value, str) else value
@@ -193,6 +195,14 @@ class Group:
         struct = _structs.GroupOptions(rank=rank, ranks=ranks, **given)
         call("group_join", plan.handle, ctypes.byref(struct), ctypes.byref(self.handle))
 
+    def call(self, name, *arguments):
+        if self.process != os.getpid():
+            raise bad_usage(
+                f"syncline_{name}(): expected a call of process {self.process}, which joined the"
+                f" group, got one of process {os.getpid()}"
+            )
+        call(name, self.handle, *arguments)
+
     def issue(self, message, address, count, kind, operation=SUM):
         """The ticket of a message of the plan: `count` values of the kind, one of TYPES."""
         return self.ticket("issue", message, address, count, TYPES.index(kind), operation)
@@ -204,7 +214,7 @@ class Group:
     def shard(self, message):
         """Which elements of a message that is_sharded this rank owns: the first, and how many."""
         offset, count = ctypes.c_int64(), ctypes.c_int64()
-        call("shard", self.handle, message, ctypes.byref(offset), ctypes.byref(count))
+        self.call("shard", message, ctypes.byref(offset), ctypes.byref(count))
         return offset.value, count.value
 
     def reduce_scatter(self, message, address, count, kind, operation=SUM):
@@ -223,35 +233,35 @@ class Group:
     def ticket(self, name, *arguments):
         ticket = ctypes.c_uint64()
         with self.lock:
-            call(name, self.handle, *arguments, ctypes.byref(ticket))
+            self.call(name, *arguments, ctypes.byref(ticket))
         return ticket.value
 
     def wait(self, ticket, seconds=-1.0):
         """Waits until the ticket has ended. Raises TimedOut behind so many seconds, where they are
         not negative."""
-        call("wait", self.handle, ticket, seconds)
+        self.call("wait", ticket, seconds)
 
     def step(self):
         """Begins the next step."""
         with self.lock:
-            call("step", self.handle)
+            self.call("step")
 
     def check(self):
         """Raises PeerLost where a rank is known to be lost."""
-        call("group_check", self.handle)
+        self.call("group_check")
 
     def abort(self, why):
         """Ends the group on all ranks."""
-        call("group_abort", self.handle, why.encode())
+        self.call("group_abort", why.encode())
 
     def trace(self, capacity=65536):
         """When the last steps' messages travelled, in seconds since the group was joined."""
         times, count = (_structs.MessageTime * capacity)(), ctypes.c_int64()
-        call("group_trace", self.handle, times, capacity, ctypes.byref(count))
+        self.call("group_trace", times, capacity, ctypes.byref(count))
         return [plain(times[i]) for i in range(min(capacity, count.value))]
 
     def close(self, seconds=20.0):
         """Leaves the group, whose memory is freed whatever it raises."""
         handle, self.handle = self.handle, ctypes.c_void_p()
-        if handle:
+        if handle and self.process == os.getpid():
             call("group_close", handle, seconds)
