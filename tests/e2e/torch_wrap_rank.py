@@ -11,6 +11,7 @@ import torch
 import torch.distributed as dist
 import torch_wrap_factors as factors
 import torch_wrap_limits as limits
+import torch_wrap_lives as lives
 import torch_wrap_shards as shards
 import torch_wrap_training as training
 import torch_wrap_weights as travelling
@@ -27,7 +28,7 @@ def main(folder, rank, ranks, seconds, *kinds):
         timeout=datetime.timedelta(seconds=float(seconds)),
     )
     for kind in kinds:
-        places = (training, travelling, factors, shards, limits)
+        places = (training, travelling, factors, shards, limits, lives)
         place = next(each for each in places if hasattr(each, kind))
         case = getattr(place, kind)
         result = case(Case(pathlib.Path(folder), int(rank), int(ranks)))

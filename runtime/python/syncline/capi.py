@@ -14,6 +14,7 @@ import threading
 from syncline import _structs
 
 TYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32")  # as syncline_type counts
+WITH_MEAN = TYPES[:4]
 SUM, MEAN = 0, 1
 
 

@@ -13,6 +13,7 @@ from syncline.errors import Error
 
 WARM_UP = 1  # steps that do not count
 DEVICES = ("cpu", "cuda")
+DEEPEST = 8  # lists in lists where tensors are looked for
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -75,17 +76,17 @@ def check_device(tensor, expected):
         raise Error(f"{expected} on 'cpu' or 'cuda', got '{tensor.device.type}'")
 
 
-def tensors(value):
-    """All tensors in a model's output or in a sample."""
+def tensors(value, depth=0):
+    """All tensors in a model's output or in a sample, which may contain itself."""
     if isinstance(value, torch.Tensor):
         return [value]
     if isinstance(value, dict):
         value = list(value.values())
-    elif dataclasses.is_dataclass(value):
-        value = list(vars(value).values())
-    if not isinstance(value, (list, tuple)):
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = [getattr(value, each.name) for each in dataclasses.fields(value)]
+    if not isinstance(value, (list, tuple)) or depth > DEEPEST:
         return []
-    return [tensor for each in value for tensor in tensors(each)]
+    return [tensor for each in value for tensor in tensors(each, depth + 1)]
 
 
 def arguments(sample):

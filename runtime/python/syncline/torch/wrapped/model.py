@@ -6,6 +6,7 @@ import weakref
 import torch
 
 from syncline.torch.changes import Known
+from syncline.torch.hooks import tensors
 from syncline.torch.wrapped.agreement import broadcast
 from syncline.torch.wrapped.hooks import Hook, Override
 from syncline.torch.wrapped.leaving import leave_with
@@ -23,20 +24,6 @@ def of(model):
         inside = [getattr(model, name, None) for name in INSIDES]
         model = next((each for each in inside if each is not None), None)
     raise ValueError("expected a model that syncline.torch.wrap() returned")
-
-
-def tensors_in(values, depth=0):
-    """Tensors in what a forward pass returns."""
-    if isinstance(values, torch.Tensor):
-        yield values
-    elif depth < 8 and isinstance(values, dict):
-        for each in values.values():
-            yield from tensors_in(each, depth + 1)
-    elif depth < 8 and isinstance(values, (list, tuple)):
-        for each in values:
-            yield from tensors_in(each, depth + 1)
-    elif depth < 8 and hasattr(values, "__dataclass_fields__"):
-        yield from tensors_in(vars(values), depth + 1)
 
 
 class Wrapped:
@@ -66,14 +53,17 @@ class Wrapped:
     def install_updates(self, model):
         updates, optimizer = self.updates, self.updates.optimizer
         for name, module in model.named_modules() if self.uses else ():
-            module.register_state_dict_pre_hook(Hook(lambda *_: updates.finish()))
+            finish = Hook(lambda *_: updates.finish())
+            module.register_state_dict_pre_hook(finish)
+            # An outer module loads its parts by these hooks alone. PyTorch 2.1 has no public name.
+            module._register_load_state_dict_pre_hook(finish)
             if name and not is_compiled(name):
                 before = Hook(lambda *_, name=name: self.before_module(name))
                 module.register_forward_pre_hook(before, prepend=True)
         for owner, name, context in (
-            *((model, "train", updates.finished), (model, "load_state_dict", updates.finished)),
-            *((optimizer, "state_dict", updates.shown),),
-            *((optimizer, "load_state_dict", updates.loaded),),
+            (model, "train", updates.finished),
+            (optimizer, "state_dict", updates.shown),
+            (optimizer, "load_state_dict", updates.loaded),
         ):
             setattr(owner, name, Override(owner, name, context))
 
@@ -116,7 +106,7 @@ class Wrapped:
         if self.uses:
             self.uses.stop(is_whole=True)
         if torch.is_grad_enabled() and self.reducer.syncs:
-            for tensor in tensors_in(outputs):
+            for tensor in tensors(outputs):
                 if tensor.requires_grad and not tensor.is_leaf:
                     tensor.register_hook(self.begin_backward)
 

@@ -55,7 +55,7 @@ class Fit:
 
 
 def wrap(model, plan, optimizer, process_group, allow_unused, broadcast_buffers):
-    check_arguments(model, optimizer)
+    check_arguments(model, optimizer, process_group)
     fit = said = None
     try:
         fit = Fit(model, plan, optimizer)
@@ -103,13 +103,15 @@ def settle_factors(fit, process_group):
         fit.linears = {}
 
 
-def check_arguments(model, optimizer):
+def check_arguments(model, optimizer, process_group):
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"wrap(): expected a torch.nn.Module, got {type(model).__name__}")
     if optimizer is not None and not isinstance(optimizer, torch.optim.Optimizer):
         raise TypeError(f"wrap(): expected a torch.optim.Optimizer, got {type(optimizer).__name__}")
     if not dist.is_initialized():
         raise RuntimeError("wrap(): expected torch.distributed.init_process_group() before it")
+    if dist.get_rank(process_group) < 0:
+        raise ValueError("wrap(): expected a process group that has this rank, got another one")
     if model in WRAPPED:
         raise ValueError("wrap(): expected a model that is not wrapped, got one that is")
 
@@ -133,6 +135,11 @@ def described(model, trained):
     for name, each in trained.items():
         if each.device.type != "cpu":
             raise ValueError(f"parameter '{name}': expected on a processor, got {each.device}")
+        if str(each.dtype)[6:] not in capi.WITH_MEAN:
+            raise ValueError(
+                f"parameter '{name}': expected elements of {', '.join(capi.WITH_MEAN)}, got"
+                f" {str(each.dtype)[6:]}"
+            )
         size = each.numel() * each.element_size()
         parameters[name] = Parameter(size, str(each.dtype)[6:])
     return parameters, named(model, trained)

@@ -1,0 +1,49 @@
+"""syncline.torch.wrap(): models that are loaded, forked or replaced by others of their layers."""
+
+import unittest
+
+import torch_wrap_ranks
+from test_torch_shards import SHARDED
+
+KINDS = (
+    "loaded_by_parts", "slots", "complex_elements", "other_groups",
+)
+
+
+class TorchLivesTest(torch_wrap_ranks.WrapRanksTest):
+    plans = {
+        f"mlp.{name}-2": ("mlp", 2, options)
+        for name, options in (
+            ("cut", ("--planner", "p3:1KiB", "--overlap", "step")),
+            ("sharded", ("--overlap", "backward", *SHARDED)),
+        )
+    }
+    plans["mlp-2"] = ("mlp", 2, ("--overlap", "backward"))
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.found = cls.results(2, *KINDS)
+
+    def test_late_updates_do_not_change_loaded_weights(self):
+        for place, rank in enumerate(self.found["loaded_by_parts"]):
+            for kind, (late, error) in rank.items():
+                self.assertTrue(late > 0 or place != 0, kind)
+                self.assertEqual(error, 0, kind)
+
+    def test_outputs_with_slots(self):
+        for error in self.found["slots"]:
+            self.assertLess(error, 1e-6)
+
+    def test_elements_without_mean(self):
+        expected = "parameter '0.bias': expected elements of float32, .*, got complex64$"
+        for said in self.found["complex_elements"]:
+            self.assertRegex(said, expected)
+
+    def test_groups_without_this_rank(self):
+        _, said = self.found["other_groups"]
+        self.assertIn("expected a process group that has this rank, got another one", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
