@@ -7,6 +7,7 @@ from test_torch_shards import SHARDED
 
 KINDS = (
     "loaded_by_parts", "slots", "complex_elements", "other_groups",
+    "memory_changed",
 )
 
 
@@ -19,6 +20,7 @@ class TorchLivesTest(torch_wrap_ranks.WrapRanksTest):
         )
     }
     plans["mlp-2"] = ("mlp", 2, ("--overlap", "backward"))
+    plans["pictures.sharded-2"] = ("pictures", 2, ("--overlap", "backward", *SHARDED))
 
     @classmethod
     def setUpClass(cls):
@@ -43,6 +45,10 @@ class TorchLivesTest(torch_wrap_ranks.WrapRanksTest):
     def test_groups_without_this_rank(self):
         _, said = self.found["other_groups"]
         self.assertIn("expected a process group that has this rank, got another one", said)
+
+    def test_other_places_in_memory(self):
+        for said in self.found["memory_changed"]:
+            self.assertRegex(said, r"'0\.weight': expected strides \(27, 9, 3, 1\), as when the mo")
 
 
 if __name__ == "__main__":

@@ -75,3 +75,12 @@ def other_groups(case):
     """A process group without this rank."""
     group = dist.new_group([0])
     return refused(lambda: case.wrapped(process_group=group)) if case.rank == 1 else None
+
+
+def memory_changed(case):
+    """Parameters that lie otherwise in memory than those of which ranks update shards."""
+    model = case.net("pictures")
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    case.wrapped("pictures.sharded", model, optimizer=optimizer)
+    model.to(memory_format=torch.channels_last)
+    return refused(lambda: train(case, model, optimizer, steps=1, observe=None))

@@ -59,6 +59,7 @@ class Shards:
         self.spans = [spans(message, self.gradients) for message in self.messages]
         self.places = in_order(self.messages, self.group.plan)
         self.pieces = {span.name: [] for place in self.places for span in self.spans[place]}
+        self.strides = {name: self.gradients.parameters[name].stride() for name in self.pieces}
         for place in range(len(self.messages)):
             self.add(place)
         self.fresh = []  # places of messages whose parameters are updated by this step
@@ -78,7 +79,7 @@ class Shards:
 
     def take(self):
         """{id of a parameter: what stands for it in a step}, behind the arrival of gradients."""
-        self.check_groups()
+        self.check_parameters()
         self.fresh, found = [], {}
         for name, pieces in self.pieces.items():
             parameter = self.gradients.parameters[name]
@@ -100,7 +101,7 @@ class Shards:
             )
         return gradient is not None
 
-    def check_groups(self):
+    def check_parameters(self):
         own = {id(each) for group in self.optimizer.param_groups for each in group["params"]}
         parameters = self.gradients.parameters
         missing = [name for name in self.pieces if id(parameters[name]) not in own]
@@ -109,6 +110,13 @@ class Shards:
                 f"{listed(missing)}: expected in a group of 'optimizer', as when the model was"
                 " wrapped, since ranks update shards by this plan"
             )
+        for name, strides in self.strides.items():
+            if parameters[name].stride() != strides:
+                self.reducer.fail(
+                    f"parameter '{name}': expected strides {strides}, as when the model was"
+                    " wrapped, since ranks update shards of what lies in memory by this plan, got"
+                    f" {parameters[name].stride()}"
+                )
 
     def send(self):
         """Begins to gather what ranks have updated."""

@@ -35,7 +35,7 @@ class States:
     @contextlib.contextmanager
     def shown(self):
         """A context in which the optimizer has the state of whole parameters."""
-        self.shards.check_groups()
+        self.shards.check_parameters()
         own, self.optimizer.state = self.optimizer.state, self.whole()
         try:
             yield
