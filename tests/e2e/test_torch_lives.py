@@ -7,7 +7,7 @@ from test_torch_shards import SHARDED
 
 KINDS = (
     "loaded_by_parts", "slots", "complex_elements", "other_groups",
-    "memory_changed",
+    "memory_changed", "forked", "one_optimizer", "wrapped_again",
 )
 
 
@@ -17,6 +17,7 @@ class TorchLivesTest(torch_wrap_ranks.WrapRanksTest):
         for name, options in (
             ("cut", ("--planner", "p3:1KiB", "--overlap", "step")),
             ("sharded", ("--overlap", "backward", *SHARDED)),
+            ("factors", ("--overlap", "backward", "--scheme", "*=factors")),
         )
     }
     plans["mlp-2"] = ("mlp", 2, ("--overlap", "backward"))
@@ -41,6 +42,26 @@ class TorchLivesTest(torch_wrap_ranks.WrapRanksTest):
         expected = "parameter '0.bias': expected elements of float32, .*, got complex64$"
         for said in self.found["complex_elements"]:
             self.assertRegex(said, expected)
+
+    def test_forks(self):
+        for (ended, calls), said in self.found["forked"]:
+            self.assertEqual(ended, [0, "nothing was refused"])
+            self.assertEqual(calls[0], 0)
+            self.assertIn("which joined the group, got one of process", calls[1])
+            self.assertEqual(said, "nothing was refused")
+
+    def test_layers_of_a_model_that_is_gone(self):
+        for rank in self.found["wrapped_again"]:
+            self.assertEqual(len(rank), 4)
+            for plan, (is_gone, said, error, states) in rank.items():
+                self.assertTrue(is_gone, plan)
+                self.assertIn("parameter '0.weight': expected of this model alone", said)
+                self.assertLess(error, 2e-6, plan)
+                self.assertEqual(states, 8, plan)
+
+    def test_one_optimizer_of_two_models(self):
+        for said in self.found["one_optimizer"]:
+            self.assertIn("'optimizer': expected of this model alone, got that of a wr", said)
 
     def test_groups_without_this_rank(self):
         _, said = self.found["other_groups"]

@@ -1,7 +1,11 @@
 """Cases of test_torch_lives.py: wrapped models that are read, loaded, replaced or forked, and go on.
 Each function's result is printed."""
 
+import atexit
+import copy
 import dataclasses
+import os
+import weakref
 
 import torch
 import torch.distributed as dist
@@ -69,6 +73,63 @@ def complex_elements(case):
     model = case.net()
     model[0].bias = torch.nn.Parameter(torch.zeros(20, dtype=torch.complex64))
     return refused(lambda: case.wrapped("mlp", model))
+
+
+def forked(case):
+    """A child that ends, and one that calls the group, leave the parent's group alone."""
+    model = case.wrapped()
+    train(case, model, steps=1)
+    group = wrapped.of(model).group
+    children = [in_child(lambda: None), in_child(group.check)]
+    return [children, refused(lambda: train(case, model, steps=1))]
+
+
+def in_child(call):
+    """How a forked process ended, and what it was refused. PyTorch itself does not end in one."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(write, refused(call).encode())
+        atexit._run_exitfuncs()
+        os._exit(0)
+    os.close(write)
+    with open(read, encoding="utf-8") as said:
+        return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said.read()]
+
+
+def wrapped_again(case):
+    """Layers and optimizer of a wrapped model that is gone train in another one as by DDP; and
+    what is refused while it is there."""
+    found = {}
+    for plan in ("mlp", "mlp.cut", "mlp.sharded", "mlp.factors"):
+        model = case.net()
+        is_sharded = plan == "mlp.sharded"  # whose state goes with the model
+        momentum = 0.9 if is_sharded else 0.0
+        optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=momentum)
+        given = {"optimizer": None if plan in ("mlp", "mlp.factors") else optimizer}
+        case.wrapped(plan, model, **given)
+        train(case, model, optimizer, steps=1, observe=None)
+        syncline.torch.finish(model)
+        layers, gone = list(model), weakref.ref(model)
+        said = refused(lambda: case.wrapped(plan, torch.nn.Sequential(*layers), **given))
+        del model
+        plain = case.ddp(net=copy.deepcopy(torch.nn.Sequential(*layers)))
+        model = case.wrapped(plan, torch.nn.Sequential(*layers), **given)
+        theirs = torch.optim.SGD(plain.parameters(), 0.1, momentum=momentum)
+        train(case, plain, theirs, steps=2, observe=None)
+        train(case, model, optimizer, steps=2, observe=None)
+        syncline.torch.finish(model)
+        states = len(optimizer.state_dict()["state"]) if is_sharded else 8
+        found[plan] = [gone() is None, said, error(weights(model), weights(plain)), states]
+    return found
+
+
+def one_optimizer(case):
+    """Two wrapped models whose plans change the steps of one optimizer."""
+    one, other = case.net(), case.net()
+    optimizer = torch.optim.SGD([*one.parameters(), *other.parameters()], 0.1)
+    case.wrapped("mlp.cut", one, optimizer=optimizer)
+    return refused(lambda: case.wrapped("mlp.cut", other, optimizer=optimizer))
 
 
 def other_groups(case):

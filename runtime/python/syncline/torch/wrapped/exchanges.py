@@ -7,6 +7,7 @@ import torch
 
 from syncline import capi
 from syncline.torch.wrapped.agreement import broadcast
+from syncline.torch.wrapped.hooks import Installed
 
 
 class Form:
@@ -58,7 +59,7 @@ class Exchanges:
     runtime says. Buffers become those of rank 0 with each."""
 
     def __init__(self, fit, group, optimizer, buffers, process_group):
-        self.form, self.group = fit.form, group
+        self.form, self.group, self.parameters = fit.form, group, fit.trained
         self.buffers, self.process_group = buffers, process_group
         self.fragments = [
             Fragment(
@@ -68,8 +69,8 @@ class Exchanges:
             )
             for exchange in self.form.exchanges
         ]
-        self.steps = 0
-        optimizer.register_step_post_hook(self.after_step)
+        self.steps, self.installed = 0, Installed()
+        self.installed.add(optimizer.register_step_post_hook(self.after_step))
 
     def after_step(self, *_):
         self.steps += 1

@@ -93,7 +93,7 @@ class Factored:
         self.kind = self.weight.dtype  # of the last factors
         self.buffer = torch.empty(0)
         self.restart()
-        module.forward = Layer(module, self)
+        reducer.installed.put(module, "forward", Layer(module, self))
 
     def restart(self):
         self.given, self.expected, self.before, self.others = [], set(), {}, set()

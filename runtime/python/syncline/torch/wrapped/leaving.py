@@ -12,13 +12,14 @@ THREADS = []  # that wait for the other ranks to leave, too
 SECONDS = 20.0
 
 
-def leave_with(model, group):
+def leave_with(model, group, installed):
     """The group ends with the model, without making whoever collects it wait."""
     GROUPS[id(group)] = group
-    weakref.finalize(model, leave_soon, group).atexit = False
+    weakref.finalize(model, leave_soon, group, installed).atexit = False
 
 
-def leave_soon(group):
+def leave_soon(group, installed):
+    installed.remove()
     del GROUPS[id(group)]
     THREADS[:] = [each for each in THREADS if each.is_alive()]
     THREADS.append(threading.Thread(target=leave, args=(group,), daemon=True))

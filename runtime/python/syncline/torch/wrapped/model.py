@@ -35,37 +35,37 @@ class Wrapped:
         self.syncs_buffers = True  # of the next forward pass
         overlaps = updates and reducer.leaves_under_way
         self.uses = Uses(model, reducer.gradients.parameters) if overlaps else None
-        self.known = Known(model)
-        self.install(model)
+        self.known, self.parameters = Known(model), reducer.gradients.parameters
+        self.install(model, reducer.installed)
         WRAPPED[model] = self
-        leave_with(model, self.group)
+        leave_with(model, self.group, reducer.installed)
 
-    def install(self, model):
+    def install(self, model, installed):
         model.register_forward_pre_hook(Hook(self.before_forward), prepend=True)
         model.register_forward_hook(Hook(self.after_forward))
         reducer = self.reducer
-        for name, parameter in reducer.gradients.parameters.items():
+        for name, parameter in self.parameters.items():
             ready = Hook(lambda _, name=name: reducer.ready(name))
-            parameter.register_post_accumulate_grad_hook(ready)
+            installed.add(parameter.register_post_accumulate_grad_hook(ready))
         if self.updates:
-            self.install_updates(model)
+            self.install_updates(model, installed)
 
-    def install_updates(self, model):
+    def install_updates(self, model, installed):
         updates, optimizer = self.updates, self.updates.optimizer
         for name, module in model.named_modules() if self.uses else ():
             finish = Hook(lambda *_: updates.finish())
-            module.register_state_dict_pre_hook(finish)
+            installed.add(module.register_state_dict_pre_hook(finish))
             # An outer module loads its parts by these hooks alone. PyTorch 2.1 has no public name.
-            module._register_load_state_dict_pre_hook(finish)
+            installed.add(module._register_load_state_dict_pre_hook(finish))
             if name and not is_compiled(name):
                 before = Hook(lambda *_, name=name: self.before_module(name))
-                module.register_forward_pre_hook(before, prepend=True)
+                installed.add(module.register_forward_pre_hook(before, prepend=True))
         for owner, name, context in (
             (model, "train", updates.finished),
             (optimizer, "state_dict", updates.shown),
             (optimizer, "load_state_dict", updates.loaded),
         ):
-            setattr(owner, name, Override(owner, name, context))
+            installed.put(owner, name, Override(owner, name, context))
 
     def before_forward(self, model, _):
         is_repeated = self.reducer.is_queued  # by checkpointing, within a backward pass
@@ -127,5 +127,6 @@ class LocallyTrained:
 
     def __init__(self, model, exchanges):
         self.updates, self.group = exchanges, exchanges.group
+        self.parameters = exchanges.parameters
         WRAPPED[model] = self
-        leave_with(model, self.group)
+        leave_with(model, self.group, exchanges.installed)

@@ -7,6 +7,7 @@ import torch
 from syncline import capi
 from syncline.torch.wrapped.factors import Counts, Factored
 from syncline.torch.wrapped.gradients import Gradients
+from syncline.torch.wrapped.hooks import Installed
 from syncline.torch.wrapped.names import listed
 
 CHANGED = (
@@ -28,7 +29,7 @@ class Reducer:
 
     def __init__(self, fit, group, allows_unused):
         self.layout, self.group, self.allows_unused = fit.layout, group, allows_unused
-        self.gradients = Gradients(fit.layout, fit.trained)
+        self.gradients, self.installed = Gradients(fit.layout, fit.trained), Installed()
         self.factored = {
             place: Factored(self.layout.messages[place], module, self)
             for place, module in fit.linears.items()

@@ -32,6 +32,11 @@ class States:
                     key: part(key, value, parameter, piece) for key, value in whole.items()
                 }
 
+    def remove(self):
+        """The optimizer forgets the pieces of a model that is gone."""
+        for piece in self.shards.all_pieces():
+            self.optimizer.state.pop(piece.tensor, None)
+
     @contextlib.contextmanager
     def shown(self):
         """A context in which the optimizer has the state of whole parameters."""

@@ -28,14 +28,16 @@ class Updates:
             self.add(name, tuple(sorted(set(places))))
         self.shards = Shards(reducer, optimizer) if reducer.shards else None
         self.states = States(self.shards) if self.shards else None
+        if self.states:
+            reducer.installed.add(self.states)
         self.late = {}  # groups of parameters, by unit; None where these are under way themselves
         self.cut = None  # the groups' own parameters, while step() sees those that have arrived
         reducer.before_messages, reducer.late = self.finish, self.late_names
         # A GradScaler then shows itself to step(), which refuses it: it would scale what is under
         # way, or partial, without a trace.
-        optimizer._step_supports_amp_scaling = True
-        optimizer.register_step_pre_hook(self.before_step)
-        optimizer.register_step_post_hook(self.after_step)
+        reducer.installed.put(optimizer, "_step_supports_amp_scaling", True)
+        reducer.installed.add(optimizer.register_step_pre_hook(self.before_step))
+        reducer.installed.add(optimizer.register_step_post_hook(self.after_step))
 
     def add(self, name, places):
         for unit in self.units:

@@ -1,6 +1,7 @@
 """What syncline.torch.wrap() does before a model's hooks do the rest."""
 
 import contextlib
+import gc
 import os
 import sys
 
@@ -27,6 +28,7 @@ class Fit:
         self.plan = planned(plan)
         named = model.named_parameters()
         self.trained = {name: each for name, each in named if is_trained(each)}
+        check_free(self.trained, optimizer)
         consistency = self.plan.about.consistency
         self.form = None if consistency == "bsp" else Form(self.plan)
         self.layout = self.found = None
@@ -121,6 +123,25 @@ def planned(plan):
     if not folder:
         raise ValueError("expected a plan's folder, or SYNCLINE_PLAN in the environment, got none")
     return capi.Plan(folder)
+
+
+def claimed(trained, optimizer):
+    """What of these another wrapped model has: names of parameters, and 'optimizer'."""
+    found = []
+    for each in WRAPPED.values():
+        theirs = {id(one) for one in each.parameters.values()}
+        found += [f"parameter '{name}'" for name, one in trained.items() if id(one) in theirs]
+        if optimizer is not None and getattr(each.updates, "optimizer", None) is optimizer:
+            found.append("'optimizer'")
+    return found
+
+
+def check_free(trained, optimizer):
+    if claimed(trained, optimizer):
+        gc.collect()  # a model that is gone may not have been collected
+    found = claimed(trained, optimizer)
+    if found:
+        raise ValueError(f"{found[0]}: expected of this model alone, got that of a wrapped one")
 
 
 def is_trained(parameter):
