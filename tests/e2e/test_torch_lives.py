@@ -6,8 +6,9 @@ import torch_wrap_ranks
 from test_torch_shards import SHARDED
 
 KINDS = (
-    "loaded_by_parts", "slots", "complex_elements", "other_groups",
-    "memory_changed", "forked", "one_optimizer", "wrapped_again",
+    *("loaded_by_parts", "slots", "complex_elements", "forked", "one_optimizer", "wrapped_again"),
+    *("scaled_steps", "other_groups", "interrupted_step", "memory_changed"),
+    "derived_optimizer",
 )
 
 
@@ -21,6 +22,7 @@ class TorchLivesTest(torch_wrap_ranks.WrapRanksTest):
         )
     }
     plans["mlp-2"] = ("mlp", 2, ("--overlap", "backward"))
+    plans["mlp.local-2"] = ("mlp", 2, ("--consistency", "local:2"))
     plans["pictures.sharded-2"] = ("pictures", 2, ("--overlap", "backward", *SHARDED))
 
     @classmethod
@@ -63,13 +65,26 @@ class TorchLivesTest(torch_wrap_ranks.WrapRanksTest):
         for said in self.found["one_optimizer"]:
             self.assertIn("'optimizer': expected of this model alone, got that of a wr", said)
 
+    def test_scaled_steps_where_weights_travel(self):
+        for said in self.found["scaled_steps"]:
+            self.assertIn("step() by a GradScaler may leave out one rank's step: by 'local'", said)
+
     def test_groups_without_this_rank(self):
         _, said = self.found["other_groups"]
         self.assertIn("expected a process group that has this rank, got another one", said)
 
+    def test_step_that_an_exception_ended(self):
+        for rank in self.found["interrupted_step"]:
+            self.assertEqual(rank, [["no rate", list(range(8))]] * 2)
+
     def test_other_places_in_memory(self):
         for said in self.found["memory_changed"]:
             self.assertRegex(said, r"'0\.weight': expected strides \(27, 9, 3, 1\), as when the mo")
+
+    def test_optimizer_that_calls_its_base(self):
+        for error, travelled in self.found["derived_optimizer"]:
+            self.assertLess(error, 2e-6)
+            self.assertEqual(travelled, 2)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ Each function's result is printed."""
 import atexit
 import copy
 import dataclasses
+import gc
 import os
 import weakref
 
@@ -132,10 +133,38 @@ def one_optimizer(case):
     return refused(lambda: case.wrapped("mlp.cut", other, optimizer=optimizer))
 
 
+def scaled_steps(case):
+    """A GradScaler where weights travel."""
+    model, scaler = case.net(), torch.amp.GradScaler("cpu")
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    case.wrapped("mlp.local", model, optimizer=optimizer)
+    scaler.scale(nets.loss_of(model(case.data(model)))).backward()
+    return refused(lambda: scaler.step(optimizer))
+
+
 def other_groups(case):
     """A process group without this rank."""
     group = dist.new_group([0])
     return refused(lambda: case.wrapped(process_group=group)) if case.rank == 1 else None
+
+
+def interrupted_step(case):
+    """The optimizer's groups in its state behind a step() that an exception ended."""
+    found = []
+    for plan in ("mlp.cut", "mlp.sharded"):
+        model = case.net()
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+        case.wrapped(plan, model, optimizer=optimizer)
+        nets.loss_of(model(case.data(model))).backward()
+        hook = optimizer.register_step_pre_hook(missing)
+        said = refused(optimizer.step)
+        hook.remove()
+        found.append([said, optimizer.state_dict()["param_groups"][0]["params"]])
+    return found
+
+
+def missing(*_):
+    raise ValueError("no rate")
 
 
 def memory_changed(case):
@@ -145,3 +174,26 @@ def memory_changed(case):
     case.wrapped("pictures.sharded", model, optimizer=optimizer)
     model.to(memory_format=torch.channels_last)
     return refused(lambda: train(case, model, optimizer, steps=1, observe=None))
+
+
+class Derived(torch.optim.AdamW):
+    """Calls the step() of its base class, and with it all hooks again."""
+
+    def step(self, closure=None):
+        return super().step(closure)
+
+
+def derived_optimizer(case):
+    """Weights behind its steps beside those by DDP, where updates are late; and how many messages
+    travelled where weights do so in each second step."""
+    plain, model, local = case.ddp(), case.net(), case.net()
+    train(case, plain, torch.optim.AdamW(plain.parameters(), 0.01), observe=None)
+    optimizer = Derived(model.parameters(), 0.01)
+    case.wrapped("mlp.cut", model, optimizer=optimizer)
+    train(case, model, optimizer, late=True, observe=None)
+    syncline.torch.finish(model)
+    optimizer = Derived(local.parameters(), 0.01)
+    case.wrapped("mlp.local", local, optimizer=optimizer)
+    train(case, local, optimizer, steps=4)
+    travelled = len(wrapped.of(local).group.trace())
+    return [error(weights(model), weights(plain)), travelled]

@@ -8,6 +8,7 @@ import torch
 from syncline import capi
 from syncline.torch.wrapped.agreement import broadcast
 from syncline.torch.wrapped.hooks import Installed
+from syncline.torch.wrapped.steps import Steps, is_scaled
 
 
 class Form:
@@ -70,9 +71,16 @@ class Exchanges:
             for exchange in self.form.exchanges
         ]
         self.steps, self.installed = 0, Installed()
-        self.installed.add(optimizer.register_step_post_hook(self.after_step))
+        Steps(optimizer, self.installed, self.before_step, self.after_step)
 
-    def after_step(self, *_):
+    def before_step(self, optimizer, *_):
+        if is_scaled(optimizer):
+            raise ValueError(
+                f"step() by a GradScaler may leave out one rank's step: by '{self.form.name}' all"
+                " ranks need equally many, expected step() without it"
+            )
+
+    def after_step(self):
         self.steps += 1
         place = (self.steps - 1) % self.form.period + 1
         for each in self.fragments:

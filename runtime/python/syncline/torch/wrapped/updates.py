@@ -7,6 +7,7 @@ import torch
 
 from syncline.torch.wrapped.shards import Shards
 from syncline.torch.wrapped.states import States
+from syncline.torch.wrapped.steps import Steps, is_scaled
 
 
 class Unit:
@@ -33,11 +34,7 @@ class Updates:
         self.late = {}  # groups of parameters, by unit; None where these are under way themselves
         self.cut = None  # the groups' own parameters, while step() sees those that have arrived
         reducer.before_messages, reducer.late = self.finish, self.late_names
-        # A GradScaler then shows itself to step(), which refuses it: it would scale what is under
-        # way, or partial, without a trace.
-        reducer.installed.put(optimizer, "_step_supports_amp_scaling", True)
-        reducer.installed.add(optimizer.register_step_pre_hook(self.before_step))
-        reducer.installed.add(optimizer.register_step_post_hook(self.after_step))
+        self.steps = Steps(optimizer, reducer.installed, self.before_step, self.after_step)
 
     def add(self, name, places):
         for unit in self.units:
@@ -54,7 +51,8 @@ class Updates:
         self.restore()
         given = [each for each in (*arguments, *named.values()) if each is not optimizer]
         has_closure = any(each is not None for each in given)
-        if has_closure or getattr(optimizer, "found_inf", None) is not None:
+        # A GradScaler would scale what is under way, or partial, without a trace.
+        if has_closure or is_scaled(optimizer):
             how = "with a closure" if has_closure else "by a GradScaler"
             raise ValueError(
                 f"step() {how} needs all gradients: expected wrap() without 'optimizer'"
@@ -79,7 +77,7 @@ class Updates:
     def sharded_units(self):
         return [unit for unit in self.units if not set(self.shards.places).isdisjoint(unit.places)]
 
-    def after_step(self, *_):
+    def after_step(self):
         """Gradients are gone behind step(), so that zero_grad() does not touch any under way."""
         self.restore()
         for parameter in self.gradients.parameters.values():
@@ -123,7 +121,7 @@ class Updates:
             self.gradients.parameters[name].grad = self.gradients.views[name]
         self.optimizer.param_groups = groups
         try:
-            with torch.inference_mode(False), torch.no_grad():
+            with self.steps.paused(), torch.inference_mode(False), torch.no_grad():
                 bare_step(self.optimizer)
         finally:
             self.optimizer.param_groups = whole
@@ -151,6 +149,7 @@ class Updates:
     @contextlib.contextmanager
     def shown(self):
         """A context in which the optimizer's state is that of whole parameters."""
+        self.restore()  # behind a step() that an exception ended
         self.finish()
         with self.states.shown() if self.states else contextlib.nullcontext():
             yield
