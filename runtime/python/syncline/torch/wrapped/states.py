@@ -4,6 +4,7 @@ who read or load it."""
 import collections
 import contextlib
 import json
+import weakref
 
 import torch
 
@@ -11,6 +12,19 @@ from syncline import capi
 from syncline.torch.wrapped.shards import memory
 
 NUMBERS = {"step", "mu_product"}  # of a parameter, not of its elements
+
+
+class OfPieces:
+    """The state of pieces, which an optimizer has until remove(). Does not hold the optimizer, for
+    its hooks may hold the model."""
+
+    def __init__(self, optimizer, pieces):
+        self.optimizer, self.pieces = weakref.ref(optimizer), list(pieces)
+
+    def remove(self):
+        optimizer = self.optimizer()
+        for piece in self.pieces if optimizer else ():
+            optimizer.state.pop(piece.tensor, None)
 
 
 class States:
@@ -31,11 +45,6 @@ class States:
                 state[piece.tensor] = {
                     key: part(key, value, parameter, piece) for key, value in whole.items()
                 }
-
-    def remove(self):
-        """The optimizer forgets the pieces of a model that is gone."""
-        for piece in self.shards.all_pieces():
-            self.optimizer.state.pop(piece.tensor, None)
 
     @contextlib.contextmanager
     def shown(self):

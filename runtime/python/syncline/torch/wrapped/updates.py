@@ -6,7 +6,7 @@ import contextlib
 import torch
 
 from syncline.torch.wrapped.shards import Shards
-from syncline.torch.wrapped.states import States
+from syncline.torch.wrapped.states import OfPieces, States
 from syncline.torch.wrapped.steps import Steps, is_scaled
 
 
@@ -30,7 +30,7 @@ class Updates:
         self.shards = Shards(reducer, optimizer) if reducer.shards else None
         self.states = States(self.shards) if self.shards else None
         if self.states:
-            reducer.installed.add(self.states)
+            reducer.installed.add(OfPieces(optimizer, self.shards.all_pieces()))
         self.late = {}  # groups of parameters, by unit; None where these are under way themselves
         self.cut = None  # the groups' own parameters, while step() sees those that have arrived
         reducer.before_messages, reducer.late = self.finish, self.late_names
