@@ -1,5 +1,5 @@
-"""Cases of test_torch_lives.py: wrapped models that are read, loaded, replaced or forked, and go on.
-Each function's result is printed."""
+"""Cases of test_torch_lives.py: wrapped models that are loaded, replaced or forked, and go on. Each
+function's result is printed."""
 
 import atexit
 import copy
