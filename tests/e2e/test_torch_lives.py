@@ -8,7 +8,7 @@ from test_torch_shards import SHARDED
 KINDS = (
     *("loaded_by_parts", "slots", "complex_elements", "forked", "one_optimizer", "wrapped_again"),
     *("scaled_steps", "other_groups", "interrupted_step", "memory_changed"),
-    "derived_optimizer",
+    *("derived_optimizer", "dropped_gradients"),
 )
 
 
@@ -85,6 +85,10 @@ class TorchLivesTest(torch_wrap_ranks.WrapRanksTest):
         for error, travelled in self.found["derived_optimizer"]:
             self.assertLess(error, 2e-6)
             self.assertEqual(travelled, 2)
+
+    def test_gradients_that_a_script_drops(self):
+        for error in self.found["dropped_gradients"]:
+            self.assertLess(error, 2e-6)
 
 
 if __name__ == "__main__":

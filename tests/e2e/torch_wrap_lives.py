@@ -197,3 +197,20 @@ def derived_optimizer(case):
     train(case, local, optimizer, steps=4)
     travelled = len(wrapped.of(local).group.trace())
     return [error(weights(model), weights(plain)), travelled]
+
+
+def dropped_gradients(case):
+    """Weights where a script drops gradients before each step(), beside those by DDP."""
+
+    def drop(_):
+        model[2].weight.grad = model[4].bias.grad = None
+
+    found = []
+    for called in (case.ddp, lambda net: case.wrapped("mlp.cut", net, optimizer=optimizer)):
+        model = case.net()
+        optimizer = torch.optim.SGD(model.parameters(), 0.1, weight_decay=0.1)
+        called = called(net=model)
+        train(case, called, optimizer, observe=drop, late=called is model)
+        syncline.torch.finish(model) if called is model else None
+        found.append(weights(model))
+    return error(found[1], found[0])

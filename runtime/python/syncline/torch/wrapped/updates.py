@@ -96,8 +96,10 @@ class Updates:
             self.cut = None
 
     def groups_of(self, unit):
-        """The optimizer's groups with the unit's parameters alone, as they are now."""
-        own = {id(self.gradients.parameters[name]) for name in unit.names}
+        """The optimizer's groups with the unit's parameters alone, as they are now. A script may
+        have dropped a gradient, whose parameter then is not updated."""
+        parameters = (self.gradients.parameters[name] for name in unit.names)
+        own = {id(each) for each in parameters if each.grad is not None}
         found = []
         for group in self.optimizer.param_groups:
             parameters = [each for each in group["params"] if id(each) in own]
