@@ -44,7 +44,7 @@ def of_gradients(test, name, opset, folder):
 
 
 def has_statistics(path):
-    """Whether the file's samples meet in a normalization. One of a weight has computed statistics."""
+    """Whether the file's samples meet in a normalization. That of a weight has none."""
     graph = onnx.load(str(path), load_external_data=False).graph
     operators = {name: node.op_type for node in graph.node for name in node.output}
     return any(
