@@ -28,7 +28,7 @@ MessageFacts::MessageFacts(sync::ProblemOp problem, sync::SolutionOp solution)
   const llvm::DenseSet<std::int64_t> isPiggyback(piggybacked.begin(), piggybacked.end());
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
     if (isPiggyback.contains(pairs[i]))
-      piggybacksOf[pairs[i + 1]].push_back(pairs[i]);
+      piggybacks[pairs[i + 1]].push_back(pairs[i]);
 }
 
 std::optional<double> MessageFacts::traffic(sync::MessageAttr message) const {
@@ -55,14 +55,25 @@ double MessageFacts::lost(sync::MessageAttr message) const {
                  : seconds(option.getLost());
 }
 
+llvm::SmallVector<std::int64_t> MessageFacts::piggybacksOf(sync::MessageAttr message) const {
+  return message.isFactors() ? piggybacks.lookup(message.getLayers().front())
+                             : llvm::SmallVector<std::int64_t>();
+}
+
 Json MessageFacts::members(sync::MessageAttr message) const {
   Json names = Json::array();
   for (std::int64_t layer : message.getLayers())
     names.push_back(layerName(problem, layer).str());
-  if (message.isFactors())
-    for (std::int64_t piggyback : piggybacksOf.lookup(message.getLayers().front()))
-      names.push_back(layerName(problem, piggyback).str());
+  for (std::int64_t piggyback : piggybacksOf(message))
+    names.push_back(layerName(problem, piggyback).str());
   return names;
+}
+
+std::int64_t MessageFacts::memberBytes(sync::MessageAttr message) const {
+  std::int64_t bytes = message.getBytes();
+  for (std::int64_t piggyback : piggybacksOf(message))
+    bytes += sync::ProblemOp(problem).getBytes()[piggyback];
+  return bytes;
 }
 
 sync::FactorOptionAttr MessageFacts::factorOptionOf(sync::MessageAttr message) const {

@@ -25,7 +25,13 @@ public:
   /// The names of the message's layers, and of those that ride with it.
   nlohmann::json members(sync::MessageAttr message) const;
 
+  /// The size of these members; of layers that are cut, what the message carries.
+  std::int64_t memberBytes(sync::MessageAttr message) const;
+
 private:
+  /// The layers that ride with the message.
+  llvm::SmallVector<std::int64_t> piggybacksOf(sync::MessageAttr message) const;
+
   /// Null where the message does not travel by factors, or the problem does not offer it.
   sync::FactorOptionAttr factorOptionOf(sync::MessageAttr message) const;
 
@@ -36,8 +42,8 @@ private:
   /// Whether the planner's model tells classes of operations apart; that of an order does not.
   bool byClass;
   llvm::DenseMap<std::pair<std::int64_t, int>, sync::FactorOptionAttr>
-      factorOptions; ///< by layer and scheme
-  llvm::DenseMap<std::int64_t, llvm::SmallVector<std::int64_t>> piggybacksOf;
+      factorOptions;                                                        ///< by layer and scheme
+  llvm::DenseMap<std::int64_t, llvm::SmallVector<std::int64_t>> piggybacks; ///< by carrier
 };
 
 } // namespace syncline::codegen

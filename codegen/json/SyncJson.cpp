@@ -316,7 +316,7 @@ Json traceBucketsJson(sync::ProblemOp problem, sync::SolutionOp solution) {
   for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>())
     buckets.push_back({{"id", buckets.size()},
                        {"members", facts.members(message)},
-                       {"bytes", message.getBytes()},
+                       {"bytes", facts.memberBytes(message)},
                        {"scheme", cluster::stringifyScheme(message.getScheme()).str()},
                        {"channel", message.getChannel()},
                        {"offset", nullptr},

@@ -172,6 +172,17 @@ class SampleTest(PlanOnlyTest):
         words = ("--model", model, "--cluster", self.cluster)
         self.assertIn("layers as the model gives them", harness.syncline("verify", plan, *words))
 
+    def test_bytes_are_the_members(self):
+        """A bucket's bytes are its members', those of biases that ride with factors too."""
+        words = ("--batch", 4, "--planner", "sfb")
+        plan = plan_json(self.plan(SAMPLES / "digits-cnn.onnx", *words))
+        sizes = {layer["name"]: layer["bytes"] for layer in plan["layers"]}
+        by_factors = {tuple(bucket["members"]): bucket["bytes"] for bucket in plan["buckets"]}
+        self.assertEqual({bucket["scheme"] for bucket in plan["buckets"]}, {"factors"})
+        self.assertIn(("fc.weight", "fc.bias"), by_factors)
+        for members, size in by_factors.items():
+            self.assertEqual(size, sum(sizes[name] for name in members), members)
+
     def test_reads_each_file_once(self):
         """The cluster's bytes are hashed besides."""
         profile = {"schema": 1, "operations": {"/fc/Gemm": {"forward": "2s", "backward": "5s"}}}

@@ -3,9 +3,9 @@
 
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
   servers = <count = 2, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>>} {
-  // A bias that rides is a member of the message that brings it; its gradient exists once it is reconstructed.
+  // A bias that rides is a member of the message that brings it, and counts; its gradient exists once it is reconstructed.
   // CHECK: "buckets": [
-  // CHECK: "bytes": 64
+  // CHECK: "bytes": 72
   // CHECK: "end": 3.0
   // CHECK: "members": [
   // CHECK-NEXT: "fc.weight",
