@@ -2,6 +2,7 @@
 #include "frontend/files/ClusterInterference.h"
 
 #include "frontend/files/YamlQuantity.h"
+#include "syncline/Suggestion.h"
 
 #include <array>
 
@@ -44,7 +45,8 @@ Status readInterference(const YamlMap &root, ClusterFile &cluster) {
 
 Status readInterference(const YamlValue &value, StatedCost &cost) {
   if (!value.isMap()) {
-    Result<double> times = readMultiple(value, maxInterference);
+    Result<double> times =
+        readMultiple(value, maxInterference, ", or a map with the keys " + quotedList(schemeKeys));
     if (times)
       cost.interference = *times;
     return times.status();

@@ -71,10 +71,10 @@ Result<double> readFactor(const YamlValue &value) {
   return factor ? factor : value.error(factor.status().message());
 }
 
-Result<double> readMultiple(const YamlValue &value, double limit) {
-  return readNumber(value,
-                    "a number from 1 to " + std::to_string(std::llround(limit)) + " such as 1.5",
-                    [&](double times) { return times >= 1 && times <= limit; });
+Result<double> readMultiple(const YamlValue &value, double limit, const std::string &orElse) {
+  return readNumber(
+      value, "a number from 1 to " + std::to_string(std::llround(limit)) + " such as 1.5" + orElse,
+      [&](double times) { return times >= 1 && times <= limit; });
 }
 
 Result<double> readShare(const YamlValue &value) {

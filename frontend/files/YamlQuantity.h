@@ -55,8 +55,8 @@ Result<std::int64_t> readIndex(const YamlValue &value, std::string_view what, st
 /// How many times as long something takes, without a unit: see parseFactor.
 Result<double> readFactor(const YamlValue &value);
 
-/// A finite number from 1 to `limit`, without a unit.
-Result<double> readMultiple(const YamlValue &value, double limit);
+/// A finite number from 1 to `limit`, without a unit. Errors add `orElse`: what else may be there.
+Result<double> readMultiple(const YamlValue &value, double limit, const std::string &orElse = "");
 
 /// A part of something, above 0 and at most 1, without a unit.
 Result<double> readShare(const YamlValue &value);

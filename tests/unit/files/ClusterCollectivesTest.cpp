@@ -48,12 +48,17 @@ TEST(ClusterCollectives, Interference) {
   EXPECT_EQ(costs[0].interference, 1.4);
   EXPECT_EQ(costs[1].interference, 1.0);
   EXPECT_FALSE(costs[2].interference);
-  for (const char *bad : {"0.99", "1000.5", "much"})
+  const std::pair<const char *, const char *> refused[] = {{"0.99", "'0.99'"},
+                                                           {"1000.5", "'1000.5'"},
+                                                           {"nan", "'nan'"},
+                                                           {"much", "'much'"},
+                                                           {"[1.4, 1.9]", "a list"}};
+  for (const auto &[bad, got] : refused)
     EXPECT_EQ(failure(withNetwork(
                   "{all-gather: {a: 0s, b: 1us/B, interference: " + std::string(bad) + "}}")),
               "c.yaml:4:59: 'collectives.all-gather.interference': expected a number from 1 to "
-              "1000 such as 1.5, got '" +
-                  std::string(bad) + "'");
+              "1000 such as 1.5, or a map with the keys 'computation', 'products', 'memory', got " +
+                  std::string(got));
 }
 
 // The number may be a map of classes of operations.
