@@ -100,10 +100,10 @@ static LogicalResult differentiateMatmul(MatmulOp op, Gradients &g) {
   if (failed(expectNoActivation(op)))
     return failure();
   Value dy = g.of(op.getY());
+  if (op.getBias()) // before the weight, as PyTorch's nn.Linear, whose gradients DDP takes in order
+    g.add(op.getBias(), dy);
   if (g.wanted(op.getB()))
     g.add(op.getB(), rightGradient(g, op, dy));
-  if (op.getBias())
-    g.add(op.getBias(), dy);
   if (g.wanted(op.getA()))
     g.add(op.getA(), leftGradient(g, op, dy));
   return success();

@@ -47,12 +47,12 @@ nn.step @frozen batch 2 {
 
 // -----
 
-// y = x·wᵀ + b: dw = dyᵀ·x, db = Σ dy, dx = dy·w.
+// y = x·wᵀ + b: db = Σ dy, dw = dyᵀ·x, dx = dy·w.
 // CHECK-LABEL: nn.step @matmul
 // CHECK: %[[H:.*]] = nn.unary tanh
 // CHECK: %{{.*}}, %[[DY:.*]] = nn.cross_entropy
-// CHECK: %[[DW:.*]] = nn.matmul %[[DY]], %[[H]] {nn.backward, nn.layer = "fc", transpose_a} : (tensor<4x2xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
-// CHECK-NEXT: %[[DB:.*]] = nn.reduce sum %[[DY]] {axes = array<i64: 0>, nn.backward, nn.layer = "fc"} : (tensor<4x2xf32>) -> tensor<2xf32>
+// CHECK: %[[DB:.*]] = nn.reduce sum %[[DY]] {axes = array<i64: 0>, nn.backward, nn.layer = "fc"} : (tensor<4x2xf32>) -> tensor<2xf32>
+// CHECK-NEXT: %[[DW:.*]] = nn.matmul %[[DY]], %[[H]] {nn.backward, nn.layer = "fc", transpose_a} : (tensor<4x2xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
 // CHECK-NEXT: %[[DH:.*]] = nn.matmul %[[DY]], %{{.*}} {nn.backward, nn.layer = "fc"} : (tensor<4x2xf32>, tensor<2x8xf32>) -> tensor<4x8xf32>
 // CHECK-NEXT: nn.unary_backward tanh %[[H]], %[[DH]]
 nn.step @matmul batch 4 {
