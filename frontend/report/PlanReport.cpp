@@ -187,10 +187,9 @@ static bool countsClasses(const nlohmann::json &plan) {
   const auto isStated = [](const nlohmann::json &of) {
     return of.contains("products_interference") || of.contains("memory_interference");
   };
-  const auto none = nlohmann::json::object();
-  if (isLocal(plan) || plan.value("provenance", none).value("times", "") == "trace")
+  if (isLocal(plan) || !plan.at("runnable").get<bool>()) // layers of a trace have no class
     return false;
-  const nlohmann::json cluster = plan.value("cluster", none);
+  const nlohmann::json cluster = plan.value("cluster", nlohmann::json::object());
   return isStated(cluster) ||
          std::ranges::any_of(cluster.value("collectives", nlohmann::json::array()), isStated);
 }
