@@ -35,12 +35,13 @@ Modules wholeModules(const Problem &problem, const MergeProblem &merging) {
   return modules;
 }
 
-/// The modules as a problem in which messages may slow computation.
-Problem posed(const MergeProblem &merging, double computeFree) {
+/// The modules as a problem in which messages may slow computation as in `whole`.
+Problem posed(const MergeProblem &merging, const Problem &whole) {
   Problem problem{.layers = {}, .mergeClasses = {{.options = merging.options}}};
   for (const MergeLayer &layer : merging.layers)
     problem.layers.push_back({.bytes = layer.bytes, .ready = layer.ready, .mergeClasses = 1});
-  problem.computeFree = computeFree;
+  problem.computeFree = whole.computeFree;
+  problem.memoryBound = whole.memoryBound;
   return problem;
 }
 
@@ -88,7 +89,7 @@ std::vector<std::size_t> ddpGroups(const MergeProblem &merging, std::int64_t cap
 std::vector<std::size_t> listedGroups(const Problem &problem, const MergeProblem &merging) {
   const auto [modules, moduleEnds] = wholeModules(problem, merging);
   std::vector<std::size_t> ends = coarsestGroups(modules, earliestFinishTimes(modules));
-  if (const Problem slowed = posed(modules, problem.computeFree); slowsComputation(slowed))
+  if (const Problem slowed = posed(modules, problem); slowsComputation(slowed))
     ends = searchedGroups(slowed, modules, ends);
   for (std::size_t &end : ends)
     end = moduleEnds[end - 1];
