@@ -30,8 +30,9 @@ struct Consistency {
 
 struct WorkerScenario {
   Consistency consistency;
-  /// Links, servers, slowdowns, interference (not that of latency). Without dedicated servers every
-  /// rank holds a shard. Forms with servers need `network`, or `inside` on a single node.
+  /// Links, servers, slowdowns, `interference`, which is that of the messages that carry weights
+  /// (not that of latency). Without dedicated servers every rank holds a shard. Forms with servers
+  /// need `network`, or `inside` on a single node.
   Machines machines;
   double step = 0;        ///< seconds of a step's computation, on a rank without slowdown
   std::int64_t bytes = 0; ///< of all weights

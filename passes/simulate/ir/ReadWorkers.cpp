@@ -6,6 +6,8 @@
 #include "ir/sync/Consistency.h"
 #include "passes/cost/SchemeCatalog.h"
 
+#include <algorithm>
+
 using namespace mlir;
 
 namespace syncline::simulate {
@@ -28,8 +30,10 @@ std::vector<Fragment> plannedFragments(ModuleOp module, sync::ConsistencyAttr co
   return fragments;
 }
 
+/// Computation loses what it loses to the fragments that slow it most.
 Status addExchanges(WorkerScenario &scenario, const std::vector<Fragment> &fragments,
-                    const cost::SchemeCatalog &catalog) {
+                    cluster::SpecAttr cluster, const cost::SchemeCatalog &catalog) {
+  scenario.machines.interference = 1;
   for (const Fragment &fragment : fragments) {
     const problem::SchemeOption *option =
         fragment.scheme ? catalog.option(*fragment.scheme)
@@ -41,6 +45,8 @@ Status addExchanges(WorkerScenario &scenario, const std::vector<Fragment> &fragm
                               (fragment.scheme
                                    ? "'" + std::string(schemeName(*fragment.scheme)) + "'"
                                    : std::string("an all-reduce")));
+    scenario.machines.interference =
+        std::max(scenario.machines.interference, cluster::interference(cluster, option->scheme));
     scenario.exchanges.push_back(option->cost->seconds(fragment.bytes));
     scenario.exchangeTraffic += option->bytesMoved(fragment.bytes);
   }
@@ -68,8 +74,10 @@ Result<WorkerScenario> readWorkers(const SimulatedPlan &plan, cluster::SpecAttr 
   scenario.step = plan.aloneSeconds(1);
   for (const problem::Layer &layer : plan.problem().asPlanned().layers)
     scenario.bytes += layer.bytes;
-  if (scenario.consistency.hasServers())
+  if (scenario.consistency.hasServers()) {
+    scenario.machines.interference = cluster::interference(cluster, Scheme::parameterServer);
     return scenario;
+  }
   SYNCLINE_TRY_GET(catalog, cost::catalogOf(cluster));
   std::vector<Fragment> fragments = plannedFragments(plan.planModule(), consistency);
   if (fragments.empty()) {
@@ -78,7 +86,7 @@ Result<WorkerScenario> readWorkers(const SimulatedPlan &plan, cluster::SpecAttr 
       one.scheme = Scheme::tree;
     fragments.assign(static_cast<std::size_t>(scenario.consistency.fragments), one);
   }
-  SYNCLINE_TRY(addExchanges(scenario, fragments, *catalog));
+  SYNCLINE_TRY(addExchanges(scenario, fragments, cluster, *catalog));
   return scenario;
 }
 
