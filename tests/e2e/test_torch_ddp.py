@@ -44,11 +44,11 @@ class TorchDdpTest(TorchRanksTest):
         for found in self.found("with_plan", 2, self.plan(2)):
             self.expect(
                 found,
-                wider=fit + r"parameter '2\.weight': expected 983040 bytes, got \d+ bytes of flo",
+                wider=fit + r"parameter '2\.bias': expected 1536 bytes, got 2576 bytes of float32",
                 frozen=fit + r"parameter '1\.bias': expected 2560 bytes that are trained, got no",
                 more=fit + r"parameter 'more\.weight': expected none, or one that is not trained",
-                double=fit + r"parameter '\d\.weight': expected \d+ bytes, got \d+ bytes of float6",
-                half=fit + r"parameter '\d\.weight': expected \d+ bytes, got \d+ bytes of bfloat16",
+                double=fit + r"parameter '\d\.bias': expected \d+ bytes, got \d+ bytes of float6",
+                half=fit + r"parameter '\d\.bias': expected \d+ bytes, got \d+ bytes of bfloat16",
                 given=plan + r" 'plan', or set SYNCLINE_PLAN=\S+net-22.plan before init_process_gr",
                 variable=plan,
                 missing=r"/none\.plan",
