@@ -159,7 +159,7 @@ class TorchWrapTest(torch_wrap_ranks.WrapRanksTest):
         """Refused by name on all ranks, or zeros."""
         for rank in self.found["unused"]:
             for said in rank["said"].values():
-                self.assertIn("'second.weight', 'second.bias': expected a gradient of each", said)
+                self.assertIn("'second.bias', 'second.weight': expected a gradient of each", said)
             first, both = rank["with gradients"]
             self.assertEqual((len(first), len(both)), (2, 4))
 
@@ -197,10 +197,10 @@ class TorchWrapTest(torch_wrap_ranks.WrapRanksTest):
         """One message each, on all ranks."""
         for rank in self.found["other_models"]:
             for kind, expected in (
-                ("other", r"the plan does not fit the model: parameter '0\.weight': expected 3840"),
-                ("other", r" bytes, got 3936 bytes of float32$"),
+                ("other", r"the plan does not fit the model: parameter '0\.bias': expected 160 b"),
+                ("other", r"ytes, got 164 bytes of float32$"),
                 ("frozen", r"'0\.bias': expected 160 bytes that are trained, got no parameter"),
-                ("double", r"'6\.weight': expected 1280 bytes, got 2560 bytes of float64$"),
+                ("double", r"'6\.bias': expected 40 bytes, got 80 bytes of float64$"),
                 ("model", r"same plan on all ranks, got rank 0: plan '\w+'; rank 1: .*'7\.weight'"),
                 ("extra", r"'extra': expected the same on all ranks, got none on rank 0, float32 "),
                 ("plan", r"the same plan on all ranks, got rank 0: plan '\w+'; rank 1: plan '\w+'"),
