@@ -27,15 +27,19 @@ def function(net):
     return net.add(op, net.pick(), **attributes)
 
 
-@step()
+@step(2)
 def function_of_part(net):
     """Functions that are not defined, or not tame, for every number."""
-    ops = "Sqrt Log Reciprocal Exp Pow Tan Floor Ceil Round Sign Sinh Cosh Atanh".split()
+    ops = (
+        "Sqrt Log Reciprocal Exp Pow Tan Floor Ceil Round Sign Sinh Cosh Atanh Asin Acos Acosh"
+    ).split()
     op, x = net.random.choice(ops), net.pick()
     if op in ("Exp", "Tan", "Sinh", "Cosh"):
         return net.add(op, net.add("Tanh", x))
-    if op == "Atanh":
+    if op in ("Atanh", "Asin", "Acos"):
         return net.add(op, net.add("Mul", net.add("Tanh", x), net.constant(0.8)))
+    if op == "Acosh":
+        return net.add(op, net.add("Add", positive(net, x), net.constant(0.7)))
     if op in ("Floor", "Ceil", "Round", "Sign"):  # beside x, which has a gradient
         return net.add("Add", x, net.add(op, net.add("Mul", x, net.constant(0.8))))
     if op == "Pow" and net.chance():

@@ -107,16 +107,28 @@ def sign(net):
     return net.add("Where", y, x, net.add("Mul", x, net.constant(0.2)))
 
 
+def infinite(net, x):
+    """Minus infinity for some places of a matrix, one row of which it hides, and zero elsewhere."""
+    *_, rows, columns = net.shape(x)
+    hidden = net.noise.rand(rows, columns) < 0.4
+    hidden[net.random.randrange(rows)] = True
+    return net.constant([[-float("inf") if h else 0.0 for h in row] for row in hidden])
+
+
 @step()
 def hidden_rows(net):
     """A softmax of which a mask hides some rows wholly, with zeros in their place."""
     x = net.pick(3)
-    *_, rows, columns = net.shape(x)
-    hidden = net.noise.rand(rows, columns) < 0.4
-    hidden[net.random.randrange(rows)] = True
-    infinite = net.constant([[-float("inf") if h else 0.0 for h in row] for row in hidden])
-    y = net.add("Softmax", net.add("Add", x, infinite), axis=-1)
+    y = net.add("Softmax", net.add("Add", x, infinite(net, x)), axis=-1)
     return net.add("Where", net.add("IsNaN", y), net.constant(0.0), y)
+
+
+@step()
+def hidden_places(net):
+    """Zeros where a mask hides."""
+    x = net.pick(3)
+    y = net.add("IsInf", net.add("Add", x, infinite(net, x)), **net.some(detect_positive=0))
+    return net.add("Where", y, net.constant(0.0), x)
 
 
 @step()

@@ -178,6 +178,18 @@ def cells(net):
     return net.add("Transpose", y, perm=[1, 0])
 
 
+@step()
+def spectrum(net):
+    """The real and the imaginary parts of a transform along one dimension."""
+    x = net.pick(2, 3)
+    axis = net.random.randint(1, len(net.shape(x)) - 1)
+    pairs = net.add("Unsqueeze", x, net.integers(-1))
+    onesided = net.some(onesided=1)
+    if net.opset < 20:  # the axis is an attribute
+        return net.add("DFT", pairs, axis=axis, **onesided)
+    return net.add("DFT", pairs, "", net.constant(axis, "i8"), **onesided)
+
+
 REDUCTIONS = """ReduceMean ReduceSum ReduceMax ReduceMin ReduceL1 ReduceL2 ReduceSumSquare
     ReduceLogSum ReduceLogSumExp ReduceProd""".split()
 
