@@ -79,8 +79,9 @@ def main():
         print(f"order of jobs by seed {chosen.seed}")
         random.Random(chosen.seed).shuffle(jobs)
     began = time.monotonic()
+    limit = schedule.LONG_LIMIT if chosen.long else schedule.LIMIT
     for ended in schedule.run_jobs(
-        log.left(jobs), chosen.jobs, chosen.k, surroundings.settled(chosen.long)
+        log.left(jobs), chosen.jobs, chosen.k, surroundings.settled(chosen.long), limit
     ):
         show(ended)
         log.add(ended)

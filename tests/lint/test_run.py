@@ -128,6 +128,12 @@ class RunTest(unittest.TestCase):
         job = Job("unit", "none", [self.folder / "none"])
         self.assertEqual(self.run_them([job]), [("unit/none", "failed")])
 
+    def test_program_that_hangs(self):
+        job = Job("unit", "endless", ["sleep", "1000"])
+        (ended,) = schedule.run_jobs([job], 1, (), dict(os.environ), limit=0.1)
+        self.assertEqual(ended.failed(), ["unit/endless"])
+        self.assertIn("killed after 0.1 s, the limit of a job", ended.printed)
+
     def test_googletest(self):
         """Tests that a filter left out are not counted; a program that fails without a failed test
         is one failure more."""

@@ -11,8 +11,9 @@ import time
 
 from outcomes import of_job
 
-# A job that takes longer hangs. On an idle machine none takes a tenth of it.
-LIMIT = 1800  # seconds
+# Seconds. A job that takes longer hangs: on an idle machine none takes a tenth of it, and none of
+# the long run a quarter.
+LIMIT, LONG_LIMIT = 1800, 7200
 
 
 class Ended:
@@ -63,7 +64,7 @@ def kill(group):
         pass
 
 
-def run_job(job, names, surroundings, processes):
+def run_job(job, names, surroundings, processes, limit):
     """Prints into a file: a pipe would stay open as long as a process that a test left behind."""
     with tempfile.TemporaryDirectory() as folder:
         results, output = pathlib.Path(folder) / "results", pathlib.Path(folder) / "output"
@@ -76,13 +77,13 @@ def run_job(job, names, surroundings, processes):
             if names and not any(name in job.name for name in names):
                 environment["GTEST_FILTER"] = ":".join(f"*{name}*" for name in names)
         began = time.monotonic()
-        code, cpu = wait(job, command, environment, output, processes)
+        code, cpu = wait(job, command, environment, output, processes, limit)
         wall = time.monotonic() - began
         printed = output.read_text(errors="replace")
         return Ended(job, of_job(job, results, code, wall, cpu, names), printed, wall, cpu)
 
 
-def wait(job, command, environment, output, processes):
+def wait(job, command, environment, output, processes, limit):
     """The exit code and the processor seconds. A job at the limit is killed, and says so."""
     with output.open("ab") as to:
         try:
@@ -98,25 +99,27 @@ def wait(job, command, environment, output, processes):
             to.write(f"{command[0]} cannot be started: {error}\n".encode())
             return 1, 0
         reached = threading.Event()
-        late = threading.Timer(LIMIT, lambda: (reached.set(), kill(process.pid)))
+        late = threading.Timer(limit, lambda: (reached.set(), kill(process.pid)))
         late.start()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = code = os.waitstatus_to_exitcode(status)
         late.cancel()
         processes.end(process.pid)
         if reached.is_set():
-            to.write(f"\nkilled after {LIMIT} s, the limit of a job\n".encode())
+            to.write(f"\nkilled after {limit} s, the limit of a job\n".encode())
         elif code < 0:
             to.write(f"\nended by {signal.Signals(-code).name}\n".encode())
     return code, used.ru_utime + used.ru_stime
 
 
-def run_jobs(jobs, parallel, names, surroundings):
+def run_jobs(jobs, parallel, names, surroundings, limit=LIMIT):
     """Yields each job as it ends, while the others go on."""
     processes = Processes()
     with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
         try:
-            started = [pool.submit(run_job, job, names, surroundings, processes) for job in jobs]
+            started = [
+                pool.submit(run_job, job, names, surroundings, processes, limit) for job in jobs
+            ]
             for one in concurrent.futures.as_completed(started):
                 yield one.result()
         finally:
