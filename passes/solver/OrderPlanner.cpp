@@ -15,6 +15,7 @@
 #include "passes/solver/Replay.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace syncline::solver {
@@ -128,7 +129,9 @@ private:
     const auto fits = [&](const Layer &layer) { return layer.bytes <= largest; };
     if (!inHalves || !std::ranges::all_of(problem.sync.layers, fits))
       return; // DeAR cuts no layer, and sends every bucket in halves
-    for (std::int64_t size = 1 << 16; size <= 1 << 30; size *= 2)
+    const auto least = static_cast<std::uint64_t>(
+        std::min<std::int64_t>(std::max(problem.grain, total / maxMessages), 1 << 16));
+    for (auto size = static_cast<std::int64_t>(std::bit_floor(least)); size < 2 * total; size *= 2)
       if (Result<OrderSolution> order = dearOrder(problem, size))
         keepIfShorter(std::move(*order));
   }
