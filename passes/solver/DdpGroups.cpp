@@ -13,7 +13,7 @@ namespace syncline::solver {
 
 namespace {
 
-constexpr std::int64_t mebibyte = 1 << 20, firstCap = mebibyte;
+constexpr std::int64_t mebibyte = 1 << 20, defaultCap = 25 * mebibyte;
 
 /// Merging where a module is one layer.
 struct Modules {
@@ -74,7 +74,7 @@ std::vector<std::size_t> searchedGroups(const Problem &problem, const MergeProbl
 
 std::vector<std::size_t> ddpGroups(const MergeProblem &merging, std::int64_t cap) {
   std::vector<std::size_t> ends;
-  std::int64_t bytes = 0, limit = firstCap;
+  std::int64_t bytes = 0, limit = cap == defaultCap ? mebibyte : cap;
   for (std::size_t k = 0; k < merging.layers.size(); ++k) {
     bytes += merging.layers[k].bytes;
     if (bytes < limit && k + 1 < merging.layers.size())

@@ -10,7 +10,7 @@ import unittest
 import harness
 import stepcache
 
-# In forward order; the backward pass makes c first. DDP's first cap is 1 MiB.
+# In forward order; the backward pass makes c first. By default DDP's first bucket ends at 1 MiB.
 TRACE = """name,bytes,forward,backward,M,N,K
 a,2MiB,10ms,20ms,,,
 b,3MiB,10ms,20ms,,,
@@ -46,12 +46,12 @@ class GroupingsTest(unittest.TestCase):
         return why
 
     def test_steps_are_those_of_such_plans(self):
-        one, each, capped = (self.simulated(name) for name in ("single", "wfbp", "ddp:4MiB"))
+        one, each, capped = (self.simulated(name) for name in ("single", "wfbp", "ddp:25MiB"))
         self.assertEqual(len({one, each, capped}), 3)
         self.expect_step("single", "b", "each gradient alone", each)
         self.expect_step("single", "b", "c travels alone", capped)
         self.expect_step("wfbp", "b", "one bucket with the one behind", capped)
-        why = self.expect_step("ddp:4MiB", "c", "one bucket with the one behind", one)
+        why = self.expect_step("ddp:25MiB", "c", "one bucket with the one behind", one)
         self.assertRegex(
             why,
             r"why the cut behind it: one bucket with the one behind, the step is [\d.]+ ms "
@@ -62,10 +62,10 @@ class GroupingsTest(unittest.TestCase):
 
     def test_says_what_caps_cost(self):
         """The best cuts are those of the planner 'optimal'."""
-        why = harness.syncline("inspect", self.plan("ddp:4MiB"), "--why", "a")
+        why = harness.syncline("inspect", self.plan("ddp:25MiB"), "--why", "a")
         best = re.search(
             r"with the best cuts for these schemes the step takes ([\d.]+) ms: the cuts of planner "
-            r"ddp:4MiB cost ",
+            r"ddp:25MiB cost ",
             why,
         )
         self.assertAlmostEqual(1e-3 * float(best[1]) / self.simulated("optimal"), 1, delta=6e-4)

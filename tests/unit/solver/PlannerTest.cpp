@@ -106,13 +106,14 @@ TEST(PlannerOfPlan, KnowsThePlannersOfSeveralMicroBatches) {
     EXPECT_FALSE(plannerOfPlan(text)) << text;
 }
 
-/// A bucket closes with the layer that fills it; the first is full at 1 MiB.
+/// A bucket closes with the layer that fills it; by default the first is full at 1 MiB.
 TEST(Ddp, ClosesABucketWithTheLayerThatReachesTheCap) {
   auto problem = affineProblem(
       {{600 * kib, 0.0}, {600 * kib, 0.0}, {mib, 0.0}, {mib, 0.0}, {5 * mib, 0.0}, {1, 0.0}}, 0,
       1e-9);
-  EXPECT_EQ(endsBy("ddp:2MiB", problem), (Ends{2, 4, 5, 6}));
-  EXPECT_EQ(endsBy("ddp:100MiB", problem), (Ends{2, 6}));
+  EXPECT_EQ(endsBy("ddp:2MiB", problem), (Ends{3, 5, 6}));
+  EXPECT_EQ(endsBy("ddp:100MiB", problem), (Ends{6}));
+  EXPECT_EQ(endsBy("ddp:25MiB", problem), (Ends{2, 6}));
 }
 
 /// The list closes buckets where they end first, and nowhere within a module.
