@@ -62,8 +62,8 @@ class Z3Test(RefusalTest):
             )
             return ["verify", plan, "--with-z3"]
 
-        said = harness.syncline(*compiled("p3:8KiB"))
-        self.assertRegex(said, r"\nZ3: the plan's 8 messages have no order with a step below ")
+        said = harness.syncline(*compiled("p3:2KiB"))
+        self.assertRegex(said, r"\nZ3: the plan's 16 messages have no order with a step below ")
         self.assertIn("Z3 was not asked about other messages", said)
         said = harness.syncline(*compiled("tictac"))
         self.assertRegex(said, r"\nZ3: the plan's 6 messages have an order with a step of ")
