@@ -126,8 +126,9 @@ std::string ddpAdvice(const DdpSteps &steps) {
   add("this plan, run by syncline", steps.plan);
   std::string text =
       table.toString() +
-      "\nDDP's buckets are those of planner ddp:SIZE: backward order, up to SIZE, by default the "
-      "first up to 1 MiB; all\nsteps are simulated on the plan's cluster, with the plan's times of "
+      "\nDDP's buckets are those of planner ddp:SIZE: backward order, up to SIZE; by default "
+      "(PyTorch 1.13: always) the first up to 1 MiB; all\nsteps are simulated on the plan's "
+      "cluster, with the plan's times of "
       "operations\n" +
       std::string(throughputMeaning) + "\n" + steps.sources + "\n";
   if (steps.isTrace)

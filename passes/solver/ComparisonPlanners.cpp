@@ -114,7 +114,7 @@ std::vector<PlannerRow> groupingPlanners() {
       {{"single", "all layers in one message after the backward pass"},
        always(merging(singleGroup))},
       {{"mg-wfbp", "the published merging rule of MG-WFBP"}, always(merging(mgWfbpGroups))},
-      {{"ddp:SIZE", "PyTorch DDP's buckets of SIZE (its default: 25MiB, then the first 1 MiB); by "
+      {{"ddp:SIZE", "PyTorch DDP's buckets of SIZE; by its default, 25MiB, the first has 1 MiB; by "
                     "ring, on GPUs by ring, tree or library, as Gloo and NCCL have"},
        [](std::int64_t cap) {
          return mergingBySystem(

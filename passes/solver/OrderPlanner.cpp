@@ -110,9 +110,11 @@ private:
       result.solution = std::move(next);
   }
 
+  /// Bytes of the shortest messages that are tried.
+  std::int64_t leastChunk() const { return std::max(problem.grain, total / maxMessages); }
+
   void tryChunks(Halves halves) {
-    const std::int64_t least = std::max(problem.grain, total / maxMessages);
-    for (double bytes = static_cast<double>(least); bytes < 2.0 * static_cast<double>(total);
+    for (auto bytes = static_cast<double>(leastChunk()); bytes < 2.0 * static_cast<double>(total);
          bytes *= std::sqrt(2.0))
       if (attempt({.chunk = std::llround(bytes), .halves = halves}))
         chunk = std::llround(bytes);
@@ -129,8 +131,7 @@ private:
     const auto fits = [&](const Layer &layer) { return layer.bytes <= largest; };
     if (!inHalves || !std::ranges::all_of(problem.sync.layers, fits))
       return; // DeAR cuts no layer, and sends every bucket in halves
-    const auto least = static_cast<std::uint64_t>(
-        std::min<std::int64_t>(std::max(problem.grain, total / maxMessages), 1 << 16));
+    const auto least = static_cast<std::uint64_t>(std::min<std::int64_t>(leastChunk(), 1 << 16));
     for (auto size = static_cast<std::int64_t>(std::bit_floor(least)); size < 2 * total; size *= 2)
       if (Result<OrderSolution> order = dearOrder(problem, size))
         keepIfShorter(std::move(*order));

@@ -17,7 +17,7 @@ from depth import repeat
 from waiting import PATIENCE
 
 SHELL = "/bin/sh"
-INPUTS = repeat(20, 800)  # of each target: ten thousand in nine minutes of an idle machine
+INPUTS = repeat(20, 800)  # of each target
 
 
 class JudgeTest(unittest.TestCase):

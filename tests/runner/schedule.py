@@ -11,8 +11,8 @@ import time
 
 from outcomes import of_job
 
-# Seconds. A job that takes longer hangs: on an idle machine none takes a tenth of it, and none of
-# the long run a quarter.
+# Seconds. A job that takes longer hangs: on an idle machine none of the short run takes a tenth of
+# it. Beside other load parts of the long run have taken half an hour.
 LIMIT, LONG_LIMIT = 1800, 7200
 
 
