@@ -135,16 +135,18 @@ static std::string certificate(const nlohmann::json &plan) {
            "\n";
   const double weight = proof.value("channel_weight", 1.0);
   const double channel = (bound - beside - (1 - weight) * compute) / weight - ready - tail;
+  const bool isOne = layers.size() == 1;
   std::string text =
-      "proof: " + cases(proof) + memberSummary(layers) + " are ready " + formatSeconds(ready) +
-      " after the backward pass begins or later, need the channel for " + formatSeconds(channel) +
+      "proof: " + cases(proof) + memberSummary(layers) + (isOne ? " is ready " : " are ready ") +
+      formatSeconds(ready) + " after the backward pass begins or later, " +
+      (isOne ? "needs" : "need") + " the channel for " + formatSeconds(channel) +
       " from then on, and " + formatSeconds(tail) + " of " +
       (proof.value("orders", nlohmann::json::array()).empty() ? "" : "later messages, ") +
       "the next forward pass " +
       (proof.value("by_factors", nlohmann::json::array()).empty()
            ? "follow"
            : "and of reconstruction follow") +
-      " them" +
+      (isOne ? " it" : " them") +
       (beside > 0 ? ", and messages of others take " + formatSeconds(beside) + " from computation"
                   : "") +
       "\n";

@@ -56,6 +56,13 @@ TEST(PlanReport, GivesTheProofOfAnOrder) {
       "follow them\n"))
       << reportOf(orderedPlan());
   json plan = orderedPlan();
+  plan["certificate"]["layers"] = {"fc.weight"};
+  EXPECT_TRUE(
+      contains(reportOf(plan),
+               "\nproof: fc.weight is ready 1.00 ms after the backward pass begins or later, "
+               "needs the channel for 2.20 ms from then on, and 200 us of the next forward "
+               "pass follow it\n"))
+      << reportOf(plan);
   plan["certificate"]["compute"] = 0.0034;
   EXPECT_TRUE(contains(reportOf(plan), "\nproof: computation alone takes 3.40 ms\n"));
 }
