@@ -59,9 +59,9 @@ class TorchFactorsTest(torch_wrap_ranks.WrapRanksTest):
                 self.assertEqual(scheme, "sum" if how == "None" else "factors", how)
 
     def test_layers_that_are_used_otherwise(self):
-        sums = {"weight_outside": 1, "without_module": 4, "compiled": 4}
+        sums = {"weight_outside": 1, "without_module": 4, "compiled": 4, "vectorized": 4}
         for place, rank in enumerate(self.found["factor_uses"]):
-            self.assertEqual(len(rank), 7)
+            self.assertEqual(len(rank), 8)
             for use, (error, schemes, said) in rank.items():
                 self.assertLess(error, 1e-6, use)
                 self.assertEqual(schemes.count("sum"), sums.get(use, 0), use)

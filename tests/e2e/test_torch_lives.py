@@ -8,7 +8,7 @@ from test_torch_shards import SHARDED
 KINDS = (
     *("loaded_by_parts", "slots", "complex_elements", "forked", "one_optimizer", "wrapped_again"),
     *("scaled_steps", "other_groups", "interrupted_step", "memory_changed"),
-    *("derived_optimizer", "dropped_gradients"),
+    *("derived_optimizer", "dropped_gradients", "replaced_gradients"),
 )
 
 
@@ -89,6 +89,12 @@ class TorchLivesTest(torch_wrap_ranks.WrapRanksTest):
     def test_gradients_that_a_script_drops(self):
         for error in self.found["dropped_gradients"]:
             self.assertLess(error, 2e-6)
+
+    def test_gradients_that_a_script_replaces(self):
+        expected = "'2.weight': expected step() with the gradient that its message brought"
+        for late, waited in self.found["replaced_gradients"]:
+            self.assertIn(expected, late)
+            self.assertEqual(waited, "nothing was refused")
 
 
 if __name__ == "__main__":

@@ -191,12 +191,16 @@ def compiled(model, x):
     return torch.compile(model, backend="aot_eager", dynamic=True)(x)
 
 
+def vectorized(model, x):
+    return torch.func.vmap(model)(x.unsqueeze(1)).squeeze(1)
+
+
 def factor_uses(case):
     """However the layers are used, gradients are those of DDP."""
     found = {}
     for use in (
         *(weight_outside, used_twice, without_module, checkpointed, reentrant),
-        *(abandoned, compiled),
+        *(abandoned, compiled, vectorized),
     ):
         torch._dynamo.reset()
         plain = case.net()

@@ -214,3 +214,18 @@ def dropped_gradients(case):
         syncline.torch.finish(model) if called is model else None
         found.append(weights(model))
     return error(found[1], found[0])
+
+
+def replaced_gradients(case):
+    """What step() says of gradients that a script has replaced by others, late updates or not."""
+
+    def scale(_):
+        model[2].weight.grad = model[2].weight.grad * 0.5
+
+    found = []
+    for plan, steps in (("mlp.cut", 2), ("mlp", 2)):
+        model = case.net()
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+        case.wrapped(plan, model, optimizer=optimizer)
+        found.append(refused(lambda: train(case, model, optimizer, steps=steps, observe=scale)))
+    return found

@@ -38,7 +38,7 @@ def owned(reducer, shards):
     for name, parameter in reducer.gradients.parameters.items():
         if shards is None or name not in shards.pieces:
             alike += [] if parameter.grad is None else [parameter.grad]
-        elif shards.has_gradient(name):
+        elif reducer.has_gradient(name):
             for piece in shards.pieces[name]:
                 is_sharded = shards.messages[piece.place].is_sharded
                 (mine if is_sharded else alike).append(piece.values)

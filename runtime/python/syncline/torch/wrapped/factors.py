@@ -60,6 +60,7 @@ class Layer:
         factored = self.factored
         return (
             torch.is_grad_enabled()
+            and not torch._C._are_functorch_transforms_active()  # as in torch.func.vmap()
             and factored.reducer.syncs
             and type(x) in (torch.Tensor, torch.nn.Parameter)
             and x.dim() > 0

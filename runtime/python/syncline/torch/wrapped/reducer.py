@@ -190,6 +190,24 @@ class Reducer:
         if self.leaves_under_way or self.shards:
             self.versions = self.gradients.versions()
 
+    def check_step(self):
+        """Raises where a step() would take other gradients than those that may be under way."""
+        self.check()
+        if self.leaves_under_way and self.versions is not None:
+            for name in self.by_parameter:
+                self.has_gradient(name)
+        self.check_unchanged()
+
+    def has_gradient(self, name):
+        """Whether a step takes a parameter's gradient, which must be what messages bring."""
+        gradient, view = self.gradients.parameters[name].grad, self.gradients.views[name]
+        if gradient is not None and gradient.data_ptr() != view.data_ptr():
+            self.fail(
+                f"parameter '{name}': expected step() with the gradient that its message brought,"
+                " got another one, as behind a backward pass within no_sync()"
+            )
+        return gradient is not None
+
     def check_unchanged(self):
         """Raises where a script has written into gradients that may be under way, or partial."""
         if self.versions is not None and self.versions != self.gradients.versions():

@@ -83,7 +83,7 @@ class Shards:
         self.fresh, found = [], {}
         for name, pieces in self.pieces.items():
             parameter = self.gradients.parameters[name]
-            has_gradient = self.has_gradient(name)
+            has_gradient = self.reducer.has_gradient(name)
             for piece in pieces:
                 piece.tensor.data = piece.of(parameter)
                 piece.tensor.grad = piece.values if has_gradient else None
@@ -91,15 +91,6 @@ class Shards:
                 self.fresh += self.reducer.by_parameter[name]
             found[id(parameter)] = [piece.tensor for piece in pieces]
         return found
-
-    def has_gradient(self, name):
-        gradient, view = self.gradients.parameters[name].grad, self.gradients.views[name]
-        if gradient is not None and gradient.data_ptr() != view.data_ptr():
-            self.reducer.fail(
-                f"parameter '{name}': expected step() with the gradient that its message brought,"
-                " got another one, as behind a backward pass within no_sync()"
-            )
-        return gradient is not None
 
     def check_parameters(self):
         own = {id(each) for group in self.optimizer.param_groups for each in group["params"]}

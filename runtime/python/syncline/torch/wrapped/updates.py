@@ -57,8 +57,7 @@ class Updates:
             raise ValueError(
                 f"step() {how} needs all gradients: expected wrap() without 'optimizer'"
             )
-        self.reducer.check()
-        self.reducer.check_unchanged()
+        self.reducer.check_step()
         self.finish()
         present = {}
         if self.shards:
