@@ -93,19 +93,19 @@ def sent():
     return int((link / "statistics" / "tx_bytes").read_text())
 
 
-def train(case, model, optimizer, steps):
-    """Seconds of each step behind the warm-up, bytes sent a step, and the last loss."""
-    times = []
-    for step in range(WARM_UP + steps):
-        if step == WARM_UP:
-            before = sent()
+def train(case, model, optimizer, steps, finish):
+    """Seconds of each step behind the warm-up, bytes sent a step, and the last loss. A step's
+    messages may end in the next one, or in finish(): bytes are those of all steps."""
+    times, before = [], sent()
+    for _ in range(WARM_UP + steps):
         begin = time.perf_counter()
         optimizer.zero_grad()
         loss = case.loss(model(case.inputs))
         loss.backward()
         optimizer.step()
         times.append(time.perf_counter() - begin)
-    return times[WARM_UP:], (sent() - before) / steps, loss.item()
+    finish(model)
+    return times[WARM_UP:], (sent() - before) / (WARM_UP + steps), loss.item()
 
 
 def measured(case, way, plan, ranks, steps):
@@ -115,9 +115,8 @@ def measured(case, way, plan, ranks, steps):
         optimizer = torch.optim.SGD(module.parameters(), lr=0.001, momentum=0.9)
         model = KINDS[kind](module, optimizer, plan, detail)
         dist.barrier()
-        found = train(case, model, optimizer, steps)
-        if kind == "wrap":
-            syncline.torch.finish(model)
+        finish = syncline.torch.finish if kind == "wrap" else lambda _: None
+        found = train(case, model, optimizer, steps, finish)
         del module, model, optimizer
         gc.collect()  # DDP and wrap() end with their models
     return ranks.gathered(found)
