@@ -183,11 +183,11 @@ def print_lines(since):
 
 
 def pages():
-    """Pages whose commands tests/e2e/test_readme.py runs, of those that print any."""
+    """Pages whose commands tests of tests/e2e run, of those that print any."""
     command = re.compile(r"^ {4}(syncline|samples/)", re.MULTILINE)
     every = git("ls-files", "*.md")
     printing = [page for page in every if command.search((TOP / page).read_text())]
-    run = (TESTS / "e2e" / "test_readme.py").read_text()
+    run = "".join(path.read_text() for path in (TESTS / "e2e").glob("test_*.py"))
     return printing, [page for page in printing if f'section("{page}"' in run]
 
 

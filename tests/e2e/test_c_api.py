@@ -15,6 +15,7 @@ import unittest
 
 import c_api
 import harness
+from pages import section
 from waiting import PATIENCE, SILENCE
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -204,7 +205,7 @@ class CApiTest(unittest.TestCase):
 class SampleTest(unittest.TestCase):
     def test_readme_holds(self):
         """The commands of samples/c-api/README.md, with a port of the test's own."""
-        text = (SAMPLE / "README.md").read_text()
+        text = section("samples/c-api/README.md")
         commands = [line[4:] for line in text.splitlines() if line.startswith("    ")]
         port = harness.free_port()
         with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,7 @@
 """The commands that README.md and samples/README.md print: run in a folder of a newcomer's, where
 `samples` is a copy of the repository's and `syncline` is on PATH."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -8,7 +9,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-import textwrap
 import unittest
 
 import numpy
@@ -17,28 +17,10 @@ import current_pytorch
 import harness
 import virtual
 from depth import long
+from pages import blocks, commands, section
 from waiting import PATIENCE
 
 CHARACTERS = 96  # of samples/data/text.py
-
-
-def section(page, title):
-    """The text of a page from this heading to the next, whatever its level."""
-    rest = (harness.TOP / page).read_text().split(f"# {title}\n", 1)[1]
-    return re.split(r"^#+ [A-Z]", rest, maxsplit=1, flags=re.MULTILINE)[0]
-
-
-def blocks(text):
-    """Indented blocks outside of fences, in order, without their indentation."""
-    plain = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-    found = re.findall(r"(?:^ {4}.*\n(?:\n(?= {4}))*)+", plain, re.MULTILINE)
-    return [textwrap.dedent(block).strip("\n") for block in found]
-
-
-def commands(text):
-    """Lines that call a program, those that end in a backslash with the next."""
-    joined = [line for block in blocks(text) for line in block.replace("\\\n", " ").splitlines()]
-    return [line for line in joined if re.match(r"(syncline |python3 |samples/)", line)]
 
 
 def columns(line):
@@ -173,6 +155,23 @@ class ReadmeTest(unittest.TestCase):
         self.run_all(lines, python)
         named = [b["members"] for b in harness.plan_json(self.folder / "net.plan")["buckets"]]
         self.assertIn("0.weight", [name for members in named for name in members])
+
+    def test_traces(self):
+        """The printed command plans a shipped trace."""
+        self.run_all(commands(section("samples/traces/README.md")))
+        self.assertGreater(len(harness.plan_json(self.folder / "vgg19.plan")["buckets"]), 1)
+
+    def test_own_data(self):
+        """The printed lines write parts that a run reads."""
+        x, y = (numpy.load(harness.TOP / f"samples/data/digits-train-{part}.npy") for part in "xy")
+        (self.folder / "train").mkdir()
+        text = section("samples/data/README.md", "Your own")
+        lines, run = blocks(text)[0].split("\n\n")
+        with contextlib.chdir(self.folder):
+            exec(lines, {"numpy": numpy, "x": x, "y": y})
+        model = "samples/models/digits-cnn.onnx --cluster laptop --batch 16 -o model.plan"
+        self.run_all([f"syncline compile {model}", run])
+        self.assertIn(f"{1437 // 32} steps", self.said)
 
     def test_unequal_speed(self):
         """The run keeps to the bound, learns, and leaves a trace of what ranks sent and read."""

@@ -8,7 +8,7 @@ import unittest
 
 import harness
 import stepcache
-import test_readme
+from pages import commands, section
 from refusal import RefusalTest
 from waiting import PATIENCE
 
@@ -19,7 +19,7 @@ PAGE = harness.TOP / "samples" / "renting"
 class PageTest(RefusalTest):
     def test_page(self):
         """Every command works, in a folder of a newcomer's; the first writes the shipped file."""
-        lines = test_readme.commands((PAGE / "README.md").read_text())
+        lines = commands(section("samples/renting/README.md"))
         self.assertEqual(len(lines), 3)
         (self.folder / "samples").mkdir()
         (self.folder / "samples" / "models").symlink_to(MODELS)

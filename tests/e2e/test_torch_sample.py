@@ -10,6 +10,7 @@ import unittest
 import harness
 import torch_plugin
 from depth import long
+from pages import section
 from torch_ranks import TorchRanksTest
 from waiting import PATIENCE
 
@@ -34,7 +35,7 @@ class PageTest(TorchRanksTest):
 
     def commands(self):
         """Those of the page."""
-        text = (SAMPLE / "README.md").read_text()
+        text = section("samples/pytorch/README.md")
         return [line[4:] for line in text.splitlines() if line.startswith("    ")]
 
     def run_all(self, lines, **variables):
