@@ -195,6 +195,10 @@ Status validate(const Scenario &scenario) {
   }
   if (scenario.loss >= 0 && scenario.loss + 1 != static_cast<int>(scenario.messages.size()))
     return refuse("expected the loss's message behind the others");
+  return validateUses(scenario);
+}
+
+Status validateUses(const Scenario &scenario) {
   std::vector<Uses> uses(scenario.messages.size());
   for (const Operation &op : scenario.operations) {
     if (!isTime(op.seconds))

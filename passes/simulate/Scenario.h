@@ -178,9 +178,11 @@ std::vector<bool> carriedMessages(const Scenario &scenario);
 /// These operations take no time in the first step. Precondition: validate().
 std::vector<bool> carriedOperations(const Scenario &scenario);
 
-/// Returns badInput unless numbers are finite and in range, every message is issued once, waited
-/// for once and updated after that and before it is issued again, and the machines allow its scheme
-/// or state its cost.
+/// Returns badInput unless numbers are finite and in range, validateUses() accepts the scenario,
+/// and the machines allow each message's scheme or state its cost.
 Status validate(const Scenario &scenario);
+/// Returns badInput unless every message is issued once, waited for once and updated after that and
+/// before it is issued again, and operations take finite times.
+Status validateUses(const Scenario &scenario);
 
 } // namespace syncline::simulate

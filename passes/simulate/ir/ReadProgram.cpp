@@ -34,7 +34,7 @@ Phase phaseOf(plan::Phase phase) {
 /// Turns a program's operations into a scenario's.
 class ProgramReader {
 public:
-  Scenario read(plan::ProgramOp program) {
+  Result<Scenario> read(plan::ProgramOp program) {
     const auto buckets = program.getOps<plan::BucketOp>();
     scenario.messages.resize(static_cast<std::size_t>(llvm::range_size(buckets)));
     for (plan::BucketOp bucket : buckets)
@@ -45,6 +45,8 @@ public:
         addSecondHalf(scenario.messages, first);
     for (mlir::Operation &op : program.getBody().front())
       add(&op);
+    SYNCLINE_TRY(named);
+    SYNCLINE_TRY(validateUses(scenario));
     return std::move(scenario);
   }
 
@@ -53,7 +55,7 @@ private:
 
   /// Adds a bucket's message. Buckets may be declared in any order, since operations name
   /// them by number. A number that is left out has a message that is never issued, which
-  /// validate() refuses.
+  /// validateUses() refuses.
   void addBucket(plan::BucketOp bucket) {
     if (bucket.getId() >= scenario.messages.size())
       return;
@@ -71,7 +73,10 @@ private:
     return found == seconds.end() ? -1 : static_cast<std::int64_t>(found->second);
   }
 
-  void addStep(Kind kind, std::int64_t bucket, double seconds = 0) {
+  void addStep(Kind kind, std::uint64_t bucket, double seconds = 0) {
+    if (!isKnown(bucket) && named)
+      named = Status::badInput("the program uses bucket " + std::to_string(bucket) +
+                               ", which it does not declare");
     scenario.operations.push_back({.kind = kind,
                                    .phase = phase,
                                    .seconds = seconds,
@@ -79,7 +84,6 @@ private:
                                    .message = isKnown(bucket) ? static_cast<int>(bucket) : -1});
   }
 
-  /// Whether the bucket is declared. validate() refuses a scenario that uses any other.
   bool isKnown(std::uint64_t bucket) const { return declared.contains(bucket); }
 
   void addCompute(mlir::Operation *op) {
@@ -99,7 +103,7 @@ private:
     else if (auto gather = dyn_cast<plan::GatherOp>(op))
       addGather(gather);
     else if (auto allGather = dyn_cast<plan::AllGatherOp>(op))
-      addSecond(Kind::issue, secondOf(allGather.getBucket()));
+      addAllGather(allGather.getBucket());
     else if (auto wait = dyn_cast<plan::WaitOp>(op))
       addWait(wait);
     else if (auto update = dyn_cast<plan::UpdateOp>(op))
@@ -109,6 +113,14 @@ private:
   void addSecond(Kind kind, std::int64_t message) {
     scenario.operations.push_back(
         {.kind = kind, .phase = phase, .message = static_cast<int>(message)});
+  }
+
+  void addAllGather(std::uint64_t bucket) {
+    const std::int64_t second = secondOf(bucket);
+    if (second < 0 && named)
+      named = Status::badInput("the program gathers bucket " + std::to_string(bucket) +
+                               ", which is not in halves");
+    addSecond(Kind::issue, second);
   }
 
   void addWait(plan::WaitOp wait) {
@@ -127,6 +139,7 @@ private:
   }
 
   Scenario scenario;
+  Status named = Status::ok();                 ///< an error where an operation names no message
   std::set<std::uint64_t> declared;            ///< declared buckets
   std::map<std::int64_t, std::size_t> seconds; ///< messages that are second halves, by bucket
   Phase phase = Phase::forward;
@@ -146,6 +159,6 @@ std::map<std::int64_t, std::size_t> secondHalves(plan::ProgramOp program) {
   return seconds;
 }
 
-Scenario readProgram(plan::ProgramOp program) { return ProgramReader().read(program); }
+Result<Scenario> readProgram(plan::ProgramOp program) { return ProgramReader().read(program); }
 
 } // namespace syncline::simulate

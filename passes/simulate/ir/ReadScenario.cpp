@@ -262,7 +262,8 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
   SYNCLINE_TRY_GET(catalog, cost::catalogOf(cluster, wire()));
   Scenario scenario;
   if (auto program = firstOf<plan::ProgramOp>(module)) {
-    scenario = readProgram(program);
+    SYNCLINE_TRY_GET(read, readProgram(program));
+    scenario = std::move(*read);
   } else {
     auto trace = firstOf<sync::TraceOp>(module);
     const problem::Problem &problem = planned.problem.asPlanned();

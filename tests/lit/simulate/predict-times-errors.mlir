@@ -60,4 +60,16 @@ error module | cannot be simulated: scenario: message 1 is not issued and waited
 
 // A program that issues a bucket which it does not declare: another has that place.
 change plan.bucket 1 => plan.bucket 7
-error module | cannot be simulated: scenario: no message -1
+error module | cannot be simulated: the program uses bucket 1, which it does not declare
+
+// -----
+
+// A program that waits for a bucket which it does not declare.
+change plan.wait 1 => plan.wait 255
+error module | cannot be simulated: the program uses bucket 255, which it does not declare
+
+// -----
+
+// A program that gathers a bucket which is not in halves.
+change plan.wait 1 => plan.all_gather 1
+error module | cannot be simulated: the program gathers bucket 1, which is not in halves
