@@ -93,7 +93,6 @@ Status sweepConsistencies(const SimulateOptions &options, const simulate::Simula
 
 using simulate::Scenario;
 using simulate::SimulatedPlan;
-using simulate::Simulation;
 
 /// Refuses what would give a plan's ranks other batches than its own, where these are unequal.
 Status expectOwnRanks(const SimulateOptions &options) {

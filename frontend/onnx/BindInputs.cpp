@@ -2,6 +2,7 @@
 #include "frontend/onnx/BindInputs.h"
 
 #include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/TensorData.h"
 
 #include "onnx/onnx_pb.h"
 

@@ -1,6 +1,7 @@
 // Elementwise operators.
 #include "frontend/onnx/OpTable.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include "onnx/onnx_pb.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frontend/onnx/WeightsFile.h"
+#include "ir/nn/NN.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/nn/NN.h"
+#include "ir/nn/Shapes.h"
 
 namespace syncline::frontend {
 

@@ -14,8 +14,6 @@ namespace syncline::sweep {
 
 namespace {
 
-using simulate::Scenario;
-
 /// The plan's own messages. With jitter as many steps as fit, at most those of the other forms.
 Status simulateGradients(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
                          const SweepOptions &options, ConsistencyPoint &point) {

@@ -6,7 +6,6 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
-using syncline::parseOptimizer;
 using namespace syncline::nn;
 
 #include "ir/nn/NNDialect.cpp.inc"

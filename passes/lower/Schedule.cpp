@@ -3,6 +3,8 @@
 
 #include "passes/lower/Kernels.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
+
 #include <deque>
 #include <map>
 

@@ -1,6 +1,7 @@
 // Reductions, dropout and noise.
 #include "runtime/core/Combine.h"
 #include "runtime/core/Noise.h"
+#include "runtime/core/Strides.h"
 #include "runtime/cpu/CpuBuilder.h"
 
 #include <algorithm>

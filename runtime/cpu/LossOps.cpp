@@ -1,5 +1,6 @@
 // Softmax and the losses: loops over plain tensors with sums in double.
 #include "runtime/core/Labels.h"
+#include "runtime/core/Strides.h"
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/Softmax.h"
 

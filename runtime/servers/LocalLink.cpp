@@ -1,7 +1,10 @@
 // A queue of messages with two ends.
 #include "runtime/servers/LocalLink.h"
 
+#include <condition_variable>
 #include <cstring>
+#include <deque>
+#include <mutex>
 
 namespace syncline::servers {
 namespace {

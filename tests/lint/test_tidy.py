@@ -36,12 +36,16 @@ FOLDERS = (
 PRODUCT = ("codegen", "frontend", "ir", "passes", "runtime")
 FLAGS = ["-std=c++20", "-I.", "-Iruntime/include"]
 
-
 MOST = 6  # changed files that the short run reads
 BUILD = pathlib.Path(os.environ.get("BUILD", tree.TOP / "build"))
-SYSTEM = ("/usr/lib/llvm-19/include", "/usr/local/cuda/include")
-ALL_FLAGS = [*FLAGS, f"-I{BUILD}", *(f"-isystem{folder}" for folder in SYSTEM)]
-ALL_FLAGS += ["-DONNX_NAMESPACE=onnx", "-DONNX_ML=1", "-fopenmp", "-mavx2", "-mavx512f"]
+CUDA = "/usr/local/cuda/include"
+GCC = subprocess.run(["c++", "-print-file-name=include"], capture_output=True, text=True)
+ALL_FLAGS = [*FLAGS, f"-I{BUILD}", "-isystem/usr/lib/llvm-19/include", f"-isystem{CUDA}"]
+ALL_FLAGS += ["-idirafter", GCC.stdout.strip(), "-mavx2", "-mavx512f"]  # there lies omp.h
+ALL_FLAGS += ["-DONNX_NAMESPACE=onnx", "-DONNX_ML=1"]
+ALL_FLAGS += ['-DSYNCLINE_VERSION="0"', '-DSYNCLINE_ONEDNN="0"', "-D_Float128=__float128"]
+# Call powf128() and others.
+GCC_ALONE = ("frontend/onnx/FoldElementwise.cpp", "frontend/onnx/FoldReductions.cpp")
 
 
 def complaints(path, flags=FLAGS):
@@ -49,6 +53,8 @@ def complaints(path, flags=FLAGS):
     command = [TIDY, "-quiet", f"--checks={CHECKS}", str(path), "--", *flags]
     done = subprocess.run(command, cwd=tree.TOP, capture_output=True, text=True)
     lines = [line for line in done.stdout.splitlines() if re.search(r": (warning|error): ", line)]
+    others = (f"{BUILD}/", "/usr/")  # TableGen's files and GCC's
+    lines = [line for line in lines if not line.startswith(others)]
     return sorted({line.replace(f"{tree.TOP}/", "") for line in lines})
 
 
@@ -89,7 +95,9 @@ class TidyTest(unittest.TestCase):
         """Every other file of the product. BUILD has the headers that TableGen wrote."""
         plain = set(self.plain())
         files = [path for path in tree.files(".cpp") if path.parts[0] in PRODUCT]
-        files = [path for path in files if path not in plain]
+        files = [path for path in files if path not in plain and str(path) not in GCC_ALONE]
+        if not os.path.exists(f"{CUDA}/cublasLt.h"):
+            files = [path for path in files if path.parts[:2] != ("runtime", "cuda")]
         self.assertGreater(len(files), 300)
         self.none(all_complaints(files, ALL_FLAGS))
 
