@@ -183,7 +183,7 @@ def print_lines(since):
 
 
 def pages():
-    """Pages whose commands tests of tests/e2e run, of those that print any."""
+    """Pages that print commands, and those of them of which tests of tests/e2e run some."""
     command = re.compile(r"^ {4}(syncline|samples/)", re.MULTILINE)
     every = git("ls-files", "*.md")
     printing = [page for page in every if command.search((TOP / page).read_text())]

@@ -127,9 +127,8 @@ std::string ddpAdvice(const DdpSteps &steps) {
   std::string text =
       table.toString() +
       "\nDDP's buckets are those of planner ddp:SIZE: backward order, up to SIZE; by default "
-      "(PyTorch 1.13: always) the first up to 1 MiB; all\nsteps are simulated on the plan's "
-      "cluster, with the plan's times of "
-      "operations\n" +
+      "(PyTorch 1.13: always) the\nfirst up to 1 MiB; all steps are simulated on the plan's "
+      "cluster, with the plan's times of operations\n" +
       std::string(throughputMeaning) + "\n" + steps.sources + "\n";
   if (steps.isTrace)
     text += "a layer of the trace counts as one module, all of whose gradients are ready at once\n";

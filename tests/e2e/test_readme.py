@@ -1,4 +1,4 @@
-"""The commands that README.md and samples/README.md print: run in a folder of a newcomer's, where
+"""The commands that README.md and pages of samples/ print: run in a folder of a newcomer's, where
 `samples` is a copy of the repository's and `syncline` is on PATH."""
 
 import contextlib

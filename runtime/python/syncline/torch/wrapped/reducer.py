@@ -191,7 +191,7 @@ class Reducer:
             self.versions = self.gradients.versions()
 
     def check_step(self):
-        """Raises where a step() would take other gradients than those that may be under way."""
+        """Raises where a script has changed or replaced gradients that may be under way."""
         self.check()
         if self.leaves_under_way and self.versions is not None:
             for name in self.by_parameter:
@@ -204,7 +204,8 @@ class Reducer:
         if gradient is not None and gradient.data_ptr() != view.data_ptr():
             self.fail(
                 f"parameter '{name}': expected step() with the gradient that its message brought,"
-                " got another one, as behind a backward pass within no_sync()"
+                " got another one: a script has replaced it, or a backward pass within no_sync()"
+                " has given it"
             )
         return gradient is not None
 
