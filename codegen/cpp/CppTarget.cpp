@@ -13,8 +13,6 @@ namespace {
 constexpr llvm::StringLiteral includes = R"(#include "syncline/CpuIsa.h"
 #include "syncline/VectorMath.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <omp.h>
@@ -65,8 +63,9 @@ void split(void *const *outs, const void *const *ins, std::int64_t n, void *) {
   {
     const std::int64_t lines = (n + line - 1) / line;
     const std::int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    widest<loop>(outs, ins, std::min(n, lines * thread / threads * line),
-                 std::min(n, lines * (thread + 1) / threads * line));
+    const std::int64_t first = lines * thread / threads * line;
+    const std::int64_t last = lines * (thread + 1) / threads * line;
+    widest<loop>(outs, ins, first < n ? first : n, last < n ? last : n);
   }
 }
 

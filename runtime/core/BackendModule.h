@@ -10,7 +10,7 @@ namespace syncline::core {
 
 /// Version of the interface between programs and modules. Raise it with every incompatible change
 /// of Backend.h or of a header that Backend.h includes.
-inline constexpr int backendInterface = 7;
+inline constexpr int backendInterface = 8;
 
 /// The type of the function "synclineBackend" that a module exports with C linkage. It returns the
 /// module's backend, which lives as long as the process, or null when the module was built for

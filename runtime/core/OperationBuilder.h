@@ -4,6 +4,7 @@
 
 #include "runtime/core/Executable.h"
 #include "runtime/core/OperandChecks.h"
+#include "runtime/core/StepRows.h"
 #include "runtime/core/StepTable.h"
 
 #include <exception>
@@ -61,6 +62,9 @@ public:
       }
       program.table.operations.back().gathered = std::move(parts);
     });
+  }
+  void operations(const StepTables &tables, std::span<const Tensor> tensors) final {
+    appendRows(*this, tables, tensors);
   }
 
 protected:

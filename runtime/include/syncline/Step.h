@@ -23,7 +23,7 @@
 namespace syncline {
 
 /// Version of this interface. Raise it with every incompatible change of this header.
-inline constexpr int stepAbi = 12;
+inline constexpr int stepAbi = 13;
 
 enum class ElementType { f32, f64, f16, bf16, i64, i32, u8 };
 
@@ -130,8 +130,10 @@ using Out = Tensor;
 using OptionalOut = Tensor;
 using SkippableOut = Tensor;
 
-/// Receives the description of a step from generated code. One method call is one operation of
-/// the plan.
+struct StepTables;
+
+/// Receives the description of a step from generated code. One call of a method for an operation is
+/// one operation of the plan; generated code has operations() make these calls.
 class StepBuilder {
 public:
   virtual ~StepBuilder() = default;
@@ -168,6 +170,10 @@ public:
   /// Runs the optimizer over the bucket's interval. Gradients are scaled by 1/ranks first. Not for
   /// buckets that travel by "reduce-scatter".
   virtual void update(int bucket) = 0;
+
+  /// Appends the operations of a step's tables (StepTables.h) by the methods above, in the rows'
+  /// order. `tensors` has what tensor() gave, by the rows' numbers.
+  virtual void operations(const StepTables &tables, std::span<const Tensor> tensors) = 0;
 };
 
 } // namespace syncline

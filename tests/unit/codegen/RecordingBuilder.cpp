@@ -1,6 +1,8 @@
 // Writes calls down.
 #include "tests/unit/codegen/RecordingBuilder.h"
 
+#include "runtime/core/StepRows.h"
+
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -238,6 +240,10 @@ void RecordingBuilder::gather(int bucket, std::span<const Tensor> ins,
 }
 void RecordingBuilder::wait(int bucket) { calls.push_back("wait " + std::to_string(bucket)); }
 void RecordingBuilder::update(int bucket) { calls.push_back("update " + std::to_string(bucket)); }
+
+void RecordingBuilder::operations(const StepTables &tables, std::span<const Tensor> tensors) {
+  core::appendRows(*this, tables, tensors);
+}
 
 void loadStep(const std::string &object, StepBuilder &builder, const std::string &backend) {
   void *library = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);

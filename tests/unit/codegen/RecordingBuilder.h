@@ -26,6 +26,7 @@ public:
   void gather(int, std::span<const Tensor>, std::span<const Tensor>) override;
   void wait(int) override;
   void update(int) override;
+  void operations(const StepTables &tables, std::span<const Tensor> tensors) override;
 
 private:
   void record(std::string text, std::initializer_list<Tensor> tensors);
