@@ -15,7 +15,7 @@
 namespace syncline::files {
 namespace {
 
-constexpr std::size_t maxFileBytes = 4u << 20;
+constexpr std::size_t maxClusterBytes = 4u << 20;
 constexpr std::size_t maxMessageFactors = 1024;
 
 constexpr std::array<std::string_view, 14> clusterKeys = {
@@ -158,7 +158,7 @@ Result<ClusterFile> parseClusterFile(std::string_view text, std::string_view fil
 }
 
 Result<ClusterFile> readClusterFile(const std::string &path) {
-  Result<std::string> text = readTextFile(path, maxFileBytes);
+  Result<std::string> text = readTextFile(path, maxClusterBytes);
   return text ? parseClusterFile(*text, path) : Result<ClusterFile>(text.status());
 }
 

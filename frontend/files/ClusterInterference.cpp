@@ -9,8 +9,8 @@
 namespace syncline::files {
 namespace {
 
-constexpr std::array<std::string_view, 5> clusterKeys = {"computation", "products", "memory",
-                                                         "latency", "messages"};
+constexpr std::array<std::string_view, 5> interferenceKeys = {"computation", "products", "memory",
+                                                              "latency", "messages"};
 constexpr std::array<std::string_view, 3> schemeKeys = {"computation", "products", "memory"};
 
 /// Sets the factor that the key states, where it stands there.
@@ -37,7 +37,7 @@ Status readInterference(const YamlMap &root, ClusterFile &cluster) {
   const auto value = root.find("interference");
   if (!value)
     return Status::ok();
-  SYNCLINE_TRY_GET(map, YamlMap::open(*value, clusterKeys));
+  SYNCLINE_TRY_GET(map, YamlMap::open(*value, interferenceKeys));
   SYNCLINE_TRY(readOperations(*map, cluster));
   SYNCLINE_TRY(readFactor(*map, "latency", cluster.latencyInterference));
   return readFactor(*map, "messages", cluster.messageInterference);

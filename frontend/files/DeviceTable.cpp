@@ -12,7 +12,7 @@ namespace {
 
 constexpr double tera = 1e12, giga = 1e9;
 
-struct Table {
+struct Devices {
   YAML::Node root;
   std::vector<DeviceKind> kinds;
 };
@@ -32,9 +32,9 @@ DeviceKind readKind(const std::string &name, const YAML::Node &node) {
   return kind;
 }
 
-const Table &table() {
-  static const Table read = [] {
-    Table table{.root = YAML::Load(devicesText), .kinds = {}};
+const Devices &devices() {
+  static const Devices read = [] {
+    Devices table{.root = YAML::Load(devicesText), .kinds = {}};
     for (const auto &entry : table.root["kinds"])
       table.kinds.push_back(readKind(entry.first.as<std::string>(), entry.second));
     return table;
@@ -44,18 +44,18 @@ const Table &table() {
 
 } // namespace
 
-const std::vector<DeviceKind> &allDeviceKinds() { return table().kinds; }
+const std::vector<DeviceKind> &allDeviceKinds() { return devices().kinds; }
 
 const DeviceKind *findDeviceKind(std::string_view name) {
-  const auto found = std::ranges::find(table().kinds, name, &DeviceKind::name);
-  return found == table().kinds.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(devices().kinds, name, &DeviceKind::name);
+  return found == devices().kinds.end() ? nullptr : &*found;
 }
 
 std::map<std::string, double> kernelNumbers(const DeviceKind &kind, std::string_view like) {
   std::map<std::string, double> numbers = kind.peaks;
   numbers["bandwidth"] = kind.bandwidth;
   numbers["multiprocessors"] = kind.multiprocessors;
-  const YAML::Node root = table().root;
+  const YAML::Node root = devices().root;
   for (const auto &entry : root["shares"])
     numbers[entry.first.as<std::string>()] = entry.second.as<double>();
   for (const YAML::Node &factors :
@@ -69,7 +69,7 @@ std::map<std::string, double> kernelNumbers(const DeviceKind &kind, std::string_
 }
 
 std::optional<Doubt> doubtOf(std::string_view kind, std::string_view like) {
-  const YAML::Node node = table().root["judged"][std::string(kind)];
+  const YAML::Node node = devices().root["judged"][std::string(kind)];
   if (!node || !like.starts_with("pytorch"))
     return std::nullopt;
   return Doubt{.runs = node["runs"].as<int>(),

@@ -13,7 +13,7 @@
 namespace syncline::files {
 namespace {
 
-constexpr std::size_t maxFileBytes = 4u << 20;
+constexpr std::size_t maxHostfileBytes = 4u << 20;
 constexpr std::string_view blank = " \t\r";
 
 class LineReader {
@@ -138,7 +138,7 @@ Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view 
 }
 
 Result<std::vector<Host>> readHostfile(const std::string &path) {
-  Result<std::string> text = readTextFile(path, maxFileBytes);
+  Result<std::string> text = readTextFile(path, maxHostfileBytes);
   return text ? parseHostfile(*text, path) : Result<std::vector<Host>>(text.status());
 }
 

@@ -13,7 +13,7 @@
 namespace syncline::files {
 namespace {
 
-constexpr std::size_t maxFileBytes = 64u << 20;
+constexpr std::size_t maxTraceBytes = 64u << 20;
 /// Sums of gradients must fit in 63 bits.
 constexpr std::int64_t maxTotalBytes = std::int64_t{1} << 60;
 constexpr std::int64_t maxExtent = std::int64_t{1} << 31;
@@ -225,7 +225,7 @@ std::string formatLayerTrace(const LayerTrace &trace) {
 }
 
 Result<LayerTrace> readLayerTrace(const std::string &path) {
-  Result<std::string> text = readTextFile(path, maxFileBytes);
+  Result<std::string> text = readTextFile(path, maxTraceBytes);
   return text ? parseLayerTrace(*text, path) : Result<LayerTrace>(text.status());
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using tinyxml2::XMLElement;
 
-constexpr std::size_t maxFileBytes = 16u << 20;
+constexpr std::size_t maxTopologyBytes = 16u << 20;
 /// NCCL's own limit; elements are walked recursively.
 constexpr int maxDepth = 256;
 /// GPUs of a node: no launcher starts more ranks on one, and NCCL's graph holds no more.
@@ -221,7 +221,7 @@ Result<NcclTopology> parseNcclTopology(std::string_view text, std::string_view f
 }
 
 Result<NcclTopology> readNcclTopology(const std::string &path) {
-  Result<std::string> text = readTextFile(path, maxFileBytes);
+  Result<std::string> text = readTextFile(path, maxTopologyBytes);
   return text ? parseNcclTopology(*text, path) : Result<NcclTopology>(text.status());
 }
 

@@ -46,23 +46,23 @@ std::vector<NamedLink> readLinks(const YAML::Node &kinds, const YAML::Node &prot
   return links;
 }
 
-struct Table {
+struct Networks {
   std::vector<NamedLink> between, inside;
 };
 
-const Table &table() {
-  static const Table read = [] {
+const Networks &networks() {
+  static const Networks read = [] {
     const YAML::Node root = YAML::Load(networksText);
-    return Table{readLinks(root["between"], root["protocols"], gigabit),
-                 readLinks(root["inside"], root["protocols"], gigabyte)};
+    return Networks{readLinks(root["between"], root["protocols"], gigabit),
+                    readLinks(root["inside"], root["protocols"], gigabyte)};
   }();
   return read;
 }
 
 } // namespace
 
-const std::vector<NamedLink> &linksBetweenNodes() { return table().between; }
+const std::vector<NamedLink> &linksBetweenNodes() { return networks().between; }
 
-const std::vector<NamedLink> &linksInsideNodes() { return table().inside; }
+const std::vector<NamedLink> &linksInsideNodes() { return networks().inside; }
 
 } // namespace syncline::files

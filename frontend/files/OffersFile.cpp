@@ -12,7 +12,7 @@
 namespace syncline::files {
 namespace {
 
-constexpr std::size_t maxFileBytes = 1u << 20;
+constexpr std::size_t maxOffersBytes = 1u << 20;
 /// Every offer is planned.
 constexpr std::size_t maxOffers = 100;
 constexpr std::int64_t maxSamples = std::int64_t{1} << 50;
@@ -64,7 +64,7 @@ Result<OffersFile> parseOffers(std::string_view text, std::string_view fileName)
 }
 
 Result<OffersFile> readOffers(const std::string &path) {
-  SYNCLINE_TRY_GET(text, readTextFile(path, maxFileBytes));
+  SYNCLINE_TRY_GET(text, readTextFile(path, maxOffersBytes));
   return parseOffers(*text, path);
 }
 

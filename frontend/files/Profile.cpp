@@ -19,13 +19,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t maxFileBytes = 64u << 20;
+constexpr std::size_t maxProfileBytes = 64u << 20;
 constexpr std::size_t maxDepth = 8;
 constexpr std::int64_t schema = 1;
 constexpr double updateUnit = 1e9; ///< bytes for which an update's time is written
 constexpr std::int64_t maxBatch = std::int64_t{1} << 31, maxThreads = 1 << 16;
 constexpr std::size_t maxScatter = 65536; ///< factors in all
-constexpr double maxFactor = 1000;
+constexpr double maxProfileFactor = 1000;
 constexpr std::array<std::string_view, 9> knownKeys = {"schema",    "name",    "batch",
                                                        "precision", "threads", "update",
                                                        "overhead",  "scatter", "operations"};
@@ -128,7 +128,8 @@ Result<std::vector<double>> readFactors(const Json &value, std::string_view file
                      value.dump().substr(0, 60));
   std::vector<double> factors;
   for (const Json &factor : value) {
-    if (!factor.is_number() || !(factor.get<double>() > 0 && factor.get<double>() <= maxFactor))
+    if (!factor.is_number() ||
+        !(factor.get<double>() > 0 && factor.get<double>() <= maxProfileFactor))
       return error(fileName, path,
                    "expected factors above 0 and up to 1000, got " + factor.dump().substr(0, 60));
     factors.push_back(factor.get<double>());
@@ -226,7 +227,7 @@ Result<Profile> parseProfile(std::string_view text, std::string_view fileName) {
 }
 
 Result<Profile> readProfile(const std::string &path) {
-  Result<std::string> text = readTextFile(path, maxFileBytes);
+  Result<std::string> text = readTextFile(path, maxProfileBytes);
   return text ? parseProfile(*text, path) : Result<Profile>(text.status());
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using files::formatSeconds;
 
-constexpr double mebibyte = 1 << 20, defaultBytes = 25 * mebibyte;
+constexpr double defaultBytes = 25 * mebibyte;
 
 /// The distance of a size from DDP's default, in doublings.
 double distance(const sweep::SweepPoint &point) {

@@ -11,8 +11,6 @@ namespace syncline::report {
 
 namespace {
 
-constexpr double mebibyte = 1 << 20;
-
 /// The shortest text that is read as this double.
 std::string exactText(double value) {
   std::array<char, 64> text{};

@@ -8,6 +8,8 @@
 
 namespace syncline::report {
 
+inline constexpr std::int64_t mebibyte = 1 << 20; ///< in which DistributedDataParallel counts
+
 /// The bytes of a module's gradients, which DistributedDataParallel has in an order of its own.
 using ModuleBytes = std::vector<std::int64_t>;
 /// The modules of each bucket, both in the order in which they are summed.

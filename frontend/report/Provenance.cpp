@@ -13,7 +13,7 @@ namespace syncline::report {
 
 namespace {
 
-std::string number(double value) { return files::formatNumber(value, 4); }
+std::string fourDigits(double value) { return files::formatNumber(value, 4); }
 
 /// "15.7 TFLOP/s, 900 GB/s": as the file has them, of which kernels reach `efficiency`.
 std::string ratesOf(const nlohmann::json &device, double efficiency) {
@@ -30,11 +30,11 @@ std::string ratesOf(const nlohmann::json &device, double efficiency) {
 std::string doubtText(const std::optional<files::Doubt> &doubt) {
   if (!doubt)
     return " (compared with no published run)";
-  const std::string median = number(std::round(100 * doubt->median)) + " % in ";
+  const std::string median = fourDigits(std::round(100 * doubt->median)) + " % in ";
   if (doubt->isRange())
     return " (off by at most " + median + "half of " +
            files::counted(doubt->runs, "published run") + ", by " +
-           number(std::round(100 * doubt->ninth)) + " % in nine of ten)";
+           fourDigits(std::round(100 * doubt->ninth)) + " % in nine of ten)";
   return " (off by " +
          (doubt->runs == 1
               ? median + "the only published run"
@@ -49,7 +49,7 @@ std::string byKernels(const nlohmann::json &provenance, const std::string &like)
   const double efficiency = provenance.at("efficiency");
   std::string text = "predicted by kernels of " + printable(kind) + ", like '" + like + "'";
   if (efficiency < 1)
-    text += ", at " + number(100 * efficiency) + " % of its rates";
+    text += ", at " + fourDigits(100 * efficiency) + " % of its rates";
   return text + doubtText(files::doubtOf(kind, like)) + "; --profile has this machine's";
 }
 
@@ -79,7 +79,7 @@ std::string estimate(const nlohmann::json &provenance, const nlohmann::json &clu
   const bool isSheet = isKind && !provenance.at("device").get<std::string>().starts_with("cpu");
   std::string text = "estimated from ";
   if (efficiency < 1)
-    text += number(100 * efficiency) + " % of ";
+    text += fourDigits(100 * efficiency) + " % of ";
   text += isOwn     ? "the cluster file's rates"
           : isSheet ? "the data sheet's peak"
                     : "a usual processor's rates";
@@ -154,7 +154,7 @@ std::string slowNodesText(const nlohmann::json &cluster) {
     for (std::size_t i = 0; i < nodes.size() && i < 4; ++i)
       text += (i == 0 ? (nodes.size() == 1 ? "node " : "nodes ") : ", ") + std::to_string(nodes[i]);
     text += nodes.size() > 4 ? " .. (" + std::to_string(nodes.size()) + ")" : "";
-    text += std::string(nodes.size() == 1 ? " computes " : " compute ") + number(slowdown) +
+    text += std::string(nodes.size() == 1 ? " computes " : " compute ") + fourDigits(slowdown) +
             " times as long (overrides of the cluster file): every step waits for " +
             (nodes.size() == 1 ? "it\n" : "them\n");
   }

@@ -35,7 +35,7 @@ const Alternative *nextBestOf(const Explanation &explanation) {
 
 std::string nameOf(Scheme scheme) { return std::string(schemeName(scheme)); }
 
-std::string number(double value) { return files::formatNumber(value, 3); }
+std::string threeDigits(double value) { return files::formatNumber(value, 3); }
 
 std::string rangeText(const std::vector<std::string> &names) {
   return rangeSummary(printable(names.front()), printable(names.back()), names.size());
@@ -181,10 +181,10 @@ std::string byteRule(const Explanation &explanation, double updates) {
 std::string valueOn(const Axis &axis, double value) {
   switch (axis.kind) {
   case Axis::Kind::bandwidth:
-    return axis.isMultiple ? number(value) + " times the bandwidth"
-                           : number(8e-9 * value) + " Gb/s";
+    return axis.isMultiple ? threeDigits(value) + " times the bandwidth"
+                           : threeDigits(8e-9 * value) + " Gb/s";
   case Axis::Kind::batch:
-    return axis.isMultiple ? number(value) + " times the batch"
+    return axis.isMultiple ? threeDigits(value) + " times the batch"
                            : files::counted(std::llround(value), "sample");
   case Axis::Kind::nodes:
     return files::counted(std::llround(value), "node");

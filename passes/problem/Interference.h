@@ -159,8 +159,7 @@ void WorkSchedule::beside(double computed, double seconds, const Loss &loss, Vis
   auto next = std::ranges::upper_bound(borders, computed);
   for (std::size_t work = static_cast<std::size_t>(next - borders.begin()) % workClasses;;
        work = (work + 1) % workClasses, ++next) {
-    const double room =
-        next == borders.end() ? std::numeric_limits<double>::infinity() : *next - computed;
+    const double room = next == borders.end() ? infinity : *next - computed;
     if (seconds * paces.of[work] <= room)
       return visit(seconds, seconds * paces.of[work]);
     visit(room / paces.of[work], room);

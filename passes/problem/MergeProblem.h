@@ -10,10 +10,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
 namespace syncline::problem {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// One gradient. Layers stand in backward order, so ready times ascend.
 struct MergeLayer {

@@ -14,8 +14,6 @@ namespace {
 using Kind = RejectionKind;
 using Verdict = std::optional<Rejection>;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Facts about one merge class that the judge computes itself.
 struct MergeClassFacts {
   bool nondecreasing = true;

@@ -9,8 +9,6 @@ namespace syncline::proof {
 using Kind = RejectionKind;
 using Verdict = std::optional<Rejection>;
 
-static constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Whether a line is under so many seconds by bytes at the corners of the cost, up to `most` bytes.
 template <typename Seconds>
 static bool liesUnder(const Relaxation::Line &line, Seconds seconds, const CollectiveCost &cost,

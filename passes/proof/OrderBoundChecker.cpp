@@ -4,7 +4,6 @@
 #include "passes/proof/Rejections.h"
 
 #include <deque>
-#include <limits>
 
 namespace syncline::proof {
 
@@ -12,8 +11,6 @@ using Kind = OrderRejectionKind;
 using Verdict = std::optional<OrderRejection>;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// What the channel needs at least for the layers that a certificate names: every message costs
 /// `latency`, and each layer its work beside that. A second of reconstruction, or taken from

@@ -15,8 +15,6 @@ namespace syncline::solver {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 template <typename Key> struct Candidate {
   Key key;
   std::size_t start; ///< i: the group is layers i+1..j

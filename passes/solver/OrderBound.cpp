@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <ranges>
 #include <utility>
 
@@ -14,7 +13,6 @@ namespace syncline::solver {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t thorough = 5'000'000, quick = 20'000; ///< effort, see Bounds::best()
 
 /// Values at positions 0..n-1 with addition to a prefix and the maximum of all, each O(log n).

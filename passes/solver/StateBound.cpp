@@ -11,8 +11,6 @@ namespace syncline::solver {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Lines under the costs: tangents at the largest message, at 1/16 and at 1/256 of it, and rays.
 std::vector<CostLines> lineSets(const Problem &problem) {
   std::array<std::int64_t, maxMergeClasses> most{};

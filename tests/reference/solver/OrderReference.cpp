@@ -12,8 +12,6 @@ namespace syncline::reference {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// A part of one layer, or the layer's factors. A message is a run of parts of one merge class.
 struct Part {
   std::size_t layer = 0, mergeClass = 0;

@@ -5,13 +5,10 @@
 #include "tests/reference/solver/ExhaustiveSearch.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace syncline::reference {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Sent {
   std::size_t last;       ///< its last layer

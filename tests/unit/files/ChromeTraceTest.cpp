@@ -12,7 +12,7 @@
 namespace syncline::files {
 namespace {
 
-std::string failure(const std::string &text) {
+std::string traceFailure(const std::string &text) {
   return test::messageOf(parseChromeTrace(text, "t.json"));
 }
 
@@ -52,15 +52,15 @@ TEST(ChromeTrace, BareList) {
 }
 
 TEST(ChromeTrace, Refuses) {
-  EXPECT_EQ(failure("{"), "t.json: not valid JSON, as a trace is: it ends at byte 1, where more "
-                          "must follow");
-  EXPECT_EQ(failure("{}"), "t.json: expected a trace with 'traceEvents', got none");
-  EXPECT_EQ(failure("3"), "t.json: expected a trace with 'traceEvents', got none");
-  EXPECT_EQ(failure(R"([{"ph": "M"}, {"ph": "X", "ts": 1}])"),
+  EXPECT_EQ(traceFailure("{"),
+            "t.json: not valid JSON, as a trace is: it ends at byte 1, where more must follow");
+  EXPECT_EQ(traceFailure("{}"), "t.json: expected a trace with 'traceEvents', got none");
+  EXPECT_EQ(traceFailure("3"), "t.json: expected a trace with 'traceEvents', got none");
+  EXPECT_EQ(traceFailure(R"([{"ph": "M"}, {"ph": "X", "ts": 1}])"),
             "t.json: event 2 at byte 14: expected 'dur' in microseconds, got none");
-  EXPECT_EQ(failure(R"([{"ph": "X", "ts": 1, "dur": -2}])"),
+  EXPECT_EQ(traceFailure(R"([{"ph": "X", "ts": 1, "dur": -2}])"),
             "t.json: event 1 at byte 1: expected 'dur' in microseconds, got -2");
-  EXPECT_EQ(failure(R"([{"ph": "X", "ts": "now", "dur": 2}])"),
+  EXPECT_EQ(traceFailure(R"([{"ph": "X", "ts": "now", "dur": 2}])"),
             "t.json: event 1 at byte 1: expected 'ts' in microseconds, got \"now\"");
 }
 
@@ -71,14 +71,14 @@ TEST(ChromeTrace, LimitsDepth) {
   auto named = [](const std::string &name) {
     return R"([{"ph": "X", "ts": 1, "dur": 1, "name": )" + name + "}]";
   };
-  EXPECT_EQ(failure(named(deep + close)), "t.json: expected at most 32 levels");
+  EXPECT_EQ(traceFailure(named(deep + close)), "t.json: expected at most 32 levels");
   const auto text = parseChromeTrace(named("\"\\\"" + deep + "\""), "t.json");
   ASSERT_TRUE(text) << text.status().message();
   EXPECT_EQ(text->events[0].name, "\"" + deep);
   const auto list = parseChromeTrace(named("[[1]]"), "t.json");
   ASSERT_TRUE(list) << list.status().message();
   EXPECT_EQ(list->events[0].name, "");
-  EXPECT_EQ(failure(R"([{"ph": "X", "ts": [[1]], "dur": 1}])"),
+  EXPECT_EQ(traceFailure(R"([{"ph": "X", "ts": [[1]], "dur": 1}])"),
             "t.json: event 1 at byte 1: expected 'ts' in microseconds, got array");
 }
 
@@ -124,13 +124,13 @@ TEST(ChromeTrace, ReadsNan) {
 // The format allows a bare list to lack its end, but not within an event.
 TEST(ChromeTrace, NamesThePlaceOfTheCut) {
   EXPECT_EQ(namesIn("[" + event("a") + ",\n").first, "a");
-  EXPECT_EQ(failure("[" + event("a") + ",\n{\"ph\": \"X\""),
+  EXPECT_EQ(traceFailure("[" + event("a") + ",\n{\"ph\": \"X\""),
             "t.json: not valid JSON, as a trace is: it ends at byte 56, within or behind event 2, "
             "where more must follow");
-  EXPECT_EQ(failure("{\"traceEvents\": [" + event("a")),
+  EXPECT_EQ(traceFailure("{\"traceEvents\": [" + event("a")),
             "t.json: not valid JSON, as a trace is: it ends at byte 60, within or behind event 1, "
             "where more must follow");
-  EXPECT_EQ(failure("[] x"), "t.json: more follows the trace at byte 3");
+  EXPECT_EQ(traceFailure("[] x"), "t.json: more follows the trace at byte 3");
   EXPECT_EQ(namesIn("\xef\xbb\xbf[" + event("a") + "]").first, "a");
 }
 

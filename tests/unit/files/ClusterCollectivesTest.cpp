@@ -1,6 +1,5 @@
 // Costs that a cluster file states: what each form means, and what each mistake is told.
-#include "frontend/files/ClusterFile.h"
-#include "tests/support/Results.h"
+#include "tests/unit/files/ClusterText.h"
 
 #include <gtest/gtest.h>
 
@@ -8,21 +7,13 @@ namespace syncline::files {
 namespace {
 
 /// A file of four ranks with a network and these collectives, in its fourth line.
-std::string withNetwork(std::string_view collectives) {
+std::string withCollectives(std::string_view collectives) {
   return "name: lab\nranks: 4\nnetwork: {bandwidth: 1 Gb/s, latency: 50us}\ncollectives: " +
          std::string(collectives) + "\n";
 }
 
 /// The costs that a good file states.
-std::vector<StatedCost> stated(const std::string &text) {
-  const Result<ClusterFile> cluster = parseClusterFile(text, "c.yaml");
-  EXPECT_TRUE(cluster) << cluster.status().message();
-  return cluster ? cluster->collectives : std::vector<StatedCost>();
-}
-
-std::string failure(const std::string &text) {
-  return test::messageOf(parseClusterFile(text, "c.yaml"));
-}
+std::vector<StatedCost> stated(const std::string &text) { return read(text).collectives; }
 
 // A device is optional; a fitted line needs no network and stands for the ring.
 TEST(ClusterCollectives, FittedLine) {
@@ -41,7 +32,7 @@ TEST(ClusterCollectives, FittedLine) {
 
 // A cost of any form may say how much its messages slow operations.
 TEST(ClusterCollectives, Interference) {
-  const auto costs = stated(withNetwork(
+  const auto costs = stated(withCollectives(
       "{all-reduce: {ring: {formula: ring, interference: 1.4}, tree: {table: [[1KiB, 1ms]], "
       "interference: 1}}, all-gather: {a: 0s, b: 1us/B}}"));
   ASSERT_EQ(costs.size(), 3u);
@@ -54,7 +45,7 @@ TEST(ClusterCollectives, Interference) {
                                                            {"much", "'much'"},
                                                            {"[1.4, 1.9]", "a list"}};
   for (const auto &[bad, got] : refused)
-    EXPECT_EQ(failure(withNetwork(
+    EXPECT_EQ(failure(withCollectives(
                   "{all-gather: {a: 0s, b: 1us/B, interference: " + std::string(bad) + "}}")),
               "c.yaml:4:59: 'collectives.all-gather.interference': expected a number from 1 to "
               "1000 such as 1.5, or a map with the keys 'computation', 'products', 'memory', got " +
@@ -63,14 +54,14 @@ TEST(ClusterCollectives, Interference) {
 
 // The number may be a map of classes of operations.
 TEST(ClusterCollectives, InterferenceByClass) {
-  const auto costs = stated(withNetwork("{all-gather: {a: 0s, b: 1us/B, interference: "
-                                        "{computation: 1.4, memory: 1.9}}}"));
+  const auto costs = stated(withCollectives("{all-gather: {a: 0s, b: 1us/B, interference: "
+                                            "{computation: 1.4, memory: 1.9}}}"));
   ASSERT_EQ(costs.size(), 1u);
   EXPECT_EQ(costs[0].interference, 1.4);
   EXPECT_FALSE(costs[0].interferenceBy.products);
   EXPECT_EQ(costs[0].interferenceBy.memory, 1.9);
   const auto bad = [](const std::string &map) {
-    return failure(withNetwork("{all-gather: {a: 0s, b: 1us/B, interference: {" + map + "}}}"));
+    return failure(withCollectives("{all-gather: {a: 0s, b: 1us/B, interference: {" + map + "}}}"));
   };
   EXPECT_EQ(
       bad("memory: 0.5"),
@@ -93,7 +84,8 @@ TEST(ClusterCollectives, MeasuredTable) {
 
 // A formula names its scheme and takes constants from the network unless it has its own.
 TEST(ClusterCollectives, FormulaConstants) {
-  const auto costs = stated(withNetwork("{all-reduce: {formula: halving-doubling, alpha: 1ms}}"));
+  const auto costs =
+      stated(withCollectives("{all-reduce: {formula: halving-doubling, alpha: 1ms}}"));
   ASSERT_EQ(costs.size(), 1u);
   EXPECT_EQ(costs[0].scheme, Scheme::halvingDoubling);
   const auto *formula = std::get_if<FormulaCost>(&costs[0].time);
@@ -106,9 +98,10 @@ TEST(ClusterCollectives, FormulaConstants) {
 
 // All-reduces may each have a cost; the order is that of the schemes, whatever the file's.
 TEST(ClusterCollectives, CostsByScheme) {
-  const auto costs = stated(withNetwork("{all-reduce: {library: {table: [[0B, 1s]]}, hierarchical: "
-                                        "{a: 4s, b: 0 s/B}, tree: {formula: tree}, ring: {table: "
-                                        "[[0B, 2s]]}}}"));
+  const auto costs =
+      stated(withCollectives("{all-reduce: {library: {table: [[0B, 1s]]}, hierarchical: "
+                             "{a: 4s, b: 0 s/B}, tree: {formula: tree}, ring: {table: "
+                             "[[0B, 2s]]}}}"));
   ASSERT_EQ(costs.size(), 4u);
   EXPECT_EQ(costs[0].scheme, Scheme::ring);
   EXPECT_EQ(std::get<TableCost>(costs[0].time).points[0].seconds, 2);
@@ -122,7 +115,7 @@ TEST(ClusterCollectives, CostsByScheme) {
 
 // Other collectives have keys of their own; an all-gather's cost is that of factors.
 TEST(ClusterCollectives, OtherCollectives) {
-  const auto costs = stated(withNetwork(
+  const auto costs = stated(withCollectives(
       "{all-gather: {a: 1s, b: 2 s/B}, parameter-server: {table: [[1B, 3s]]}, reduce-scatter: "
       "{formula: reduce-scatter, beta: 4 s/B}}"));
   ASSERT_EQ(costs.size(), 3u);
@@ -196,41 +189,41 @@ TEST(ClusterCollectives, BadTables) {
 
 // One cost and costs by scheme do not mix, and each scheme's formula is its own.
 TEST(ClusterCollectives, BadCostsByScheme) {
-  EXPECT_EQ(failure(withNetwork("{all-reduce: {tree: {formula: tree}, a: 1s, b: 1 s/B}}")),
+  EXPECT_EQ(failure(withCollectives("{all-reduce: {tree: {formula: tree}, a: 1s, b: 1 s/B}}")),
             "c.yaml:4:27: 'collectives.all-reduce': expected one cost, or a cost for each of some "
             "schemes, got both 'a' and 'tree'");
-  EXPECT_EQ(failure(withNetwork("{all-reduce: {tree: {formula: ring}}}")),
+  EXPECT_EQ(failure(withCollectives("{all-reduce: {tree: {formula: ring}}}")),
             "c.yaml:4:44: 'collectives.all-reduce.tree.formula': expected the formula 'tree', got "
             "'ring'");
-  EXPECT_EQ(failure(withNetwork("{all-reduce: {tree: {}}}")),
+  EXPECT_EQ(failure(withCollectives("{all-reduce: {tree: {}}}")),
             "c.yaml:4:34: 'collectives.all-reduce.tree': expected exactly one of 'formula', 'a' "
             "with 'b', or 'table'");
-  EXPECT_EQ(failure(withNetwork("{all-reduce: {hierarchical: {formula: ring}}}")),
+  EXPECT_EQ(failure(withCollectives("{all-reduce: {hierarchical: {formula: ring}}}")),
             "c.yaml:4:52: 'collectives.all-reduce.hierarchical.formula': expected 'a' with 'b', or "
             "'table': no formula says what this costs");
-  EXPECT_EQ(failure(withNetwork("{all-reduce: {library: {formula: ring}}}")),
+  EXPECT_EQ(failure(withCollectives("{all-reduce: {library: {formula: ring}}}")),
             "c.yaml:4:47: 'collectives.all-reduce.library.formula': expected 'a' with 'b', or "
             "'table': no formula says what this costs");
 }
 
 // Keys and formulas that do not belong where they stand are refused, with what does.
 TEST(ClusterCollectives, WrongPlaces) {
-  EXPECT_EQ(failure(withNetwork("{all-reduce: {trie: {formula: tree}}}")),
+  EXPECT_EQ(failure(withCollectives("{all-reduce: {trie: {formula: tree}}}")),
             "c.yaml:4:28: 'collectives.all-reduce': unknown key 'trie', did you mean 'tree'?");
-  EXPECT_EQ(failure(withNetwork("{all-gahter: {a: 1s, b: 0 s/B}}")),
+  EXPECT_EQ(failure(withCollectives("{all-gahter: {a: 1s, b: 0 s/B}}")),
             "c.yaml:4:15: 'collectives': unknown key 'all-gahter', did you mean 'all-gather'?");
-  EXPECT_EQ(failure(withNetwork("{parameter-server: {tree: {a: 1s, b: 0 s/B}}}")),
+  EXPECT_EQ(failure(withCollectives("{parameter-server: {tree: {a: 1s, b: 0 s/B}}}")),
             "c.yaml:4:34: 'collectives.parameter-server': unknown key 'tree', expected one of "
             "'formula', 'alpha', 'beta', 'gamma', 'a', 'b', 'table', 'interference'");
-  EXPECT_EQ(failure(withNetwork("{all-reduce: {formula: reduce-scatter}}")),
+  EXPECT_EQ(failure(withCollectives("{all-reduce: {formula: reduce-scatter}}")),
             "c.yaml:4:37: 'collectives.all-reduce.formula': unknown formula 'reduce-scatter', "
             "expected one of 'ring', 'recursive-doubling', 'halving-doubling', 'tree'");
-  EXPECT_EQ(failure(withNetwork("{reduce-scatter: {formula: ring}}")),
+  EXPECT_EQ(failure(withCollectives("{reduce-scatter: {formula: ring}}")),
             "c.yaml:4:41: 'collectives.reduce-scatter.formula': expected the formula "
             "'reduce-scatter', got 'ring'");
-  EXPECT_NE(failure(withNetwork("{all-gather: {formula: ring}}")).find("no formula says"),
+  EXPECT_NE(failure(withCollectives("{all-gather: {formula: ring}}")).find("no formula says"),
             std::string::npos);
-  EXPECT_NE(failure(withNetwork("{all-reduce: 5ms}")).find("expected a map with the keys"),
+  EXPECT_NE(failure(withCollectives("{all-reduce: 5ms}")).find("expected a map with the keys"),
             std::string::npos);
 }
 

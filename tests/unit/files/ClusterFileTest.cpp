@@ -1,15 +1,10 @@
 // Cluster files: what they mean, and what each mistake is told, with its line and column.
-#include "frontend/files/ClusterFile.h"
-#include "tests/support/Results.h"
+#include "tests/unit/files/ClusterText.h"
 
 #include <gtest/gtest.h>
 
 namespace syncline::files {
 namespace {
-
-std::string failure(std::string_view text) {
-  return test::messageOf(parseClusterFile(text, "c.yaml"));
-}
 
 constexpr std::string_view good = R"(name: lab
 nodes: 2

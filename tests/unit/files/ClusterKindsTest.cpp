@@ -1,6 +1,6 @@
 // Kinds of devices and links: their values, what overrides these, and what an unknown kind causes.
 #include "frontend/files/ClusterKinds.h"
-#include "tests/support/Results.h"
+#include "tests/unit/files/ClusterText.h"
 
 #include <gtest/gtest.h>
 
@@ -10,22 +10,14 @@ namespace syncline::files {
 namespace {
 
 /// A file of two nodes with two devices; `rest` follows its third line.
-std::string lab(std::string_view rest) {
+std::string withKinds(std::string_view rest) {
   return "name: lab\nnodes: 2\ndevices-per-node: 2\n" + std::string(rest) + "\n";
-}
-
-ClusterFile read(const std::string &text) {
-  return test::valueOf(parseClusterFile(text, "c.yaml"));
-}
-
-std::string failure(const std::string &text) {
-  return test::messageOf(parseClusterFile(text, "c.yaml"));
 }
 
 // A device's kind stands for its data sheet.
 TEST(ClusterKinds, Device) {
   const DeviceRates device =
-      read(lab("device: {kind: v100}\nnetwork: {kind: ethernet-10g}")).device;
+      read(withKinds("device: {kind: v100}\nnetwork: {kind: ethernet-10g}")).device;
   EXPECT_EQ(device.compute, 15.7e12);
   EXPECT_EQ(device.memory, 900e9);
   EXPECT_EQ(device.memorySize, 16'000'000'000);
@@ -34,9 +26,10 @@ TEST(ClusterKinds, Device) {
 
 // Keys beside a kind replace its values one by one, wherever they stand.
 TEST(ClusterKinds, OwnKeys) {
-  const ClusterFile own = read(lab("device: {compute: 9 TFLOP/s, kind: a100, memory-size: 10GiB}\n"
-                                   "network: {latency: 7us, kind: infiniband-hdr}\n"
-                                   "inside: {kind: nvlink-a100, bandwidth: 1 GB/s}"));
+  const ClusterFile own =
+      read(withKinds("device: {compute: 9 TFLOP/s, kind: a100, memory-size: 10GiB}\n"
+                     "network: {latency: 7us, kind: infiniband-hdr}\n"
+                     "inside: {kind: nvlink-a100, bandwidth: 1 GB/s}"));
   EXPECT_EQ(own.device.compute, 9e12);
   EXPECT_EQ(own.device.memory, 1555e9);
   EXPECT_EQ(own.device.memorySize, std::int64_t{10} << 30);
@@ -48,14 +41,15 @@ TEST(ClusterKinds, OwnKeys) {
 
 // What a kind does not say is as where it is absent.
 TEST(ClusterKinds, NotSaid) {
-  const ClusterFile cluster = read(lab("network: {kind: ethernet-1g}"));
+  const ClusterFile cluster = read(withKinds("network: {kind: ethernet-1g}"));
   EXPECT_EQ(cluster.network->secondsPerReduce, 0);
   EXPECT_FALSE(cluster.device.memorySize);
 }
 
 // An unknown kind is refused with all there are; a link's where it belongs.
 TEST(ClusterKinds, Unknown) {
-  const std::string device = failure(lab("device: {kind: gaudi-2}\nnetwork: {kind: ethernet-1g}"));
+  const std::string device =
+      failure(withKinds("device: {kind: gaudi-2}\nnetwork: {kind: ethernet-1g}"));
   EXPECT_EQ(
       device.rfind("c.yaml:4:16: 'device.kind': unknown kind of device 'gaudi-2', expected one "
                    "of 'k80', 'titan-x', ",
@@ -64,15 +58,15 @@ TEST(ClusterKinds, Unknown) {
       << device;
   for (std::string_view kind : deviceKinds())
     EXPECT_NE(device.find("'" + std::string(kind) + "'"), std::string::npos) << kind;
-  EXPECT_EQ(failure(lab("device: {kind: a1000}\nnetwork: {kind: ethernet-1g}")),
+  EXPECT_EQ(failure(withKinds("device: {kind: a1000}\nnetwork: {kind: ethernet-1g}")),
             "c.yaml:4:16: 'device.kind': unknown kind of device 'a1000', did you mean 'a100'?");
-  EXPECT_EQ(failure(lab("network: {kind: ethernet-1g}\ninside: {kind: ethernet-10g}")),
+  EXPECT_EQ(failure(withKinds("network: {kind: ethernet-1g}\ninside: {kind: ethernet-10g}")),
             "c.yaml:5:16: 'inside.kind': unknown kind of link 'ethernet-10g', expected one of "
             "'nvlink-p100', 'nvlink-v100', 'nvlink-a100', 'nvlink-h100', 'nvlink-b200', "
             "'pcie-3', 'pcie-4', 'pcie-5'");
-  EXPECT_NE(failure(lab("network: {kind: pcie-3}")).find("'ethernet-1g', 'ethernet-10g'"),
+  EXPECT_NE(failure(withKinds("network: {kind: pcie-3}")).find("'ethernet-1g', 'ethernet-10g'"),
             std::string::npos);
-  EXPECT_NE(failure(lab("network: {kind: [a]}")).find("expected a kind of link, got a list"),
+  EXPECT_NE(failure(withKinds("network: {kind: [a]}")).find("expected a kind of link, got a list"),
             std::string::npos);
 }
 
@@ -108,23 +102,23 @@ TEST(ClusterKinds, Tables) {
 // NCCL's protocols stay those of the kind, with its latency, beside one that a file states.
 TEST(ClusterKinds, StatedLatency) {
   const Link kind = *linkKind("infiniband-hdr", LinkPlace::betweenNodes);
-  const ClusterFile cluster = read(lab("network: {kind: infiniband-hdr, latency: 10us}"));
+  const ClusterFile cluster = read(withKinds("network: {kind: infiniband-hdr, latency: 10us}"));
   ASSERT_TRUE(cluster.network->protocols);
   EXPECT_EQ(cluster.network->latency, 10e-6);
   EXPECT_EQ(cluster.network->protocols->latency, kind.latency);
   EXPECT_EQ(cluster.network->protocols->simple, kind.protocols->simple);
   EXPECT_EQ(cluster.network->protocols->simpleShare, kind.protocols->simpleShare);
-  EXPECT_FALSE(read(lab("network: {bandwidth: 1 GB/s, latency: 10us}")).network->protocols);
+  EXPECT_FALSE(read(withKinds("network: {bandwidth: 1 GB/s, latency: 10us}")).network->protocols);
 }
 
 // A kind that is all cards of a node contradicts a number of cards, on one node as on all.
 TEST(ClusterKinds, WholeNode) {
-  EXPECT_EQ(read(lab("network: {kind: efa-3200g}")).network->bandwidth, 400e9);
-  EXPECT_EQ(failure(lab("network: {kind: efa-3200g, cards: 32}")),
+  EXPECT_EQ(read(withKinds("network: {kind: efa-3200g}")).network->bandwidth, 400e9);
+  EXPECT_EQ(failure(withKinds("network: {kind: efa-3200g, cards: 32}")),
             "c.yaml:4:17: 'network.kind': expected the kind of one card beside 32 'cards', got "
             "'efa-3200g', which is all cards of a node");
-  EXPECT_NE(failure(lab("network: {kind: efa-100g, cards: 4}\noverrides:\n  - nodes: [0]\n"
-                        "    network: {kind: efa-400g}"))
+  EXPECT_NE(failure(withKinds("network: {kind: efa-100g, cards: 4}\noverrides:\n  - nodes: [0]\n"
+                              "    network: {kind: efa-400g}"))
                 .find("expected the kind of one card beside 4 'cards'"),
             std::string::npos);
 }
@@ -132,8 +126,8 @@ TEST(ClusterKinds, WholeNode) {
 // A latency of zero is none, and an override beside it has the kind's protocols again.
 TEST(ClusterKinds, LatencyOfZero) {
   const Link kind = *linkKind("roce-100g", LinkPlace::betweenNodes);
-  const ClusterFile cluster = read(lab("network: {kind: roce-100g, latency: 0s}\noverrides:\n"
-                                       "  - nodes: [0]\n    network: {latency: 5us}"));
+  const ClusterFile cluster = read(withKinds("network: {kind: roce-100g, latency: 0s}\noverrides:\n"
+                                             "  - nodes: [0]\n    network: {latency: 5us}"));
   EXPECT_EQ(cluster.network->latency, 0);
   EXPECT_EQ(cluster.overrides[0].network->latency, 5e-6);
   EXPECT_EQ(cluster.overrides[0].network->protocols->ll, kind.protocols->ll);

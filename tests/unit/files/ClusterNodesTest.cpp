@@ -1,10 +1,10 @@
 // What a cluster file says of nodes: their network cards, and where one differs from the others.
 #include "tests/unit/files/ClusterText.h"
 
+#include <gtest/gtest.h>
+
 namespace syncline::files {
 namespace {
-
-std::string lab(std::string_view rest) { return files::lab(4, rest); }
 
 // A node has one card unless it is said to have more.
 TEST(ClusterCards, Count) {
@@ -20,20 +20,21 @@ TEST(ClusterCards, Count) {
 
 // A device's memory has a size, of at least a byte.
 TEST(ClusterMemory, Size) {
-  EXPECT_EQ(read(lab("device: {memory-size: 16GB}")).device.memorySize, 16'000'000'000);
-  EXPECT_FALSE(read(lab("device: {memory: 16GB/s}")).device.memorySize);
-  EXPECT_EQ(failure(lab("device: {memory-size: 16 GB/s}")),
+  EXPECT_EQ(read(lab(4, "device: {memory-size: 16GB}")).device.memorySize, 16'000'000'000);
+  EXPECT_FALSE(read(lab(4, "device: {memory: 16GB/s}")).device.memorySize);
+  EXPECT_EQ(failure(lab(4, "device: {memory-size: 16 GB/s}")),
             "c.yaml:5:23: 'device.memory-size': unknown unit 'GB/s' in '16 GB/s', expected a size "
             "in one of B, kB, KiB, MB, MiB, GB, GiB, TB, TiB");
-  EXPECT_NE(failure(lab("device: {memory-size: 0B}")).find("at least one byte"), std::string::npos);
+  EXPECT_NE(failure(lab(4, "device: {memory-size: 0B}")).find("at least one byte"),
+            std::string::npos);
 }
 
 // An override names nodes and what differs there; of the link, the rest stays the network's.
 TEST(ClusterOverrides, DeviceAndNetwork) {
   const auto overrides =
-      read(lab("overrides:\n- {nodes: [3, 0], device: {slowdown: 1.5}}\n"
-               "- {nodes: [2], network: {bandwidth: 100 Mb/s}, device: {slowdown: 0.5}}\n"
-               "- {nodes: [1], network: {kind: ethernet-10g, latency: 1ms}}"))
+      read(lab(4, "overrides:\n- {nodes: [3, 0], device: {slowdown: 1.5}}\n"
+                  "- {nodes: [2], network: {bandwidth: 100 Mb/s}, device: {slowdown: 0.5}}\n"
+                  "- {nodes: [1], network: {kind: ethernet-10g, latency: 1ms}}"))
           .overrides;
   ASSERT_EQ(overrides.size(), 3u);
   EXPECT_EQ(overrides[0].nodes, (std::vector<std::int64_t>{0, 3}));
@@ -52,7 +53,8 @@ TEST(ClusterOverrides, DeviceAndNetwork) {
 // Nodes are those of the file, each in one override.
 TEST(ClusterOverrides, Nodes) {
   auto nodes = [](std::string_view list) {
-    return failure(lab("overrides: [{nodes: " + std::string(list) + ", device: {slowdown: 2}}]"));
+    return failure(
+        lab(4, "overrides: [{nodes: " + std::string(list) + ", device: {slowdown: 2}}]"));
   };
   EXPECT_EQ(nodes("[4]"),
             "c.yaml:5:22: 'overrides[0].nodes[0]': expected a node from 0 to 3, got '4'");
@@ -64,15 +66,15 @@ TEST(ClusterOverrides, Nodes) {
                          "empty list");
   EXPECT_EQ(nodes("3"), "c.yaml:5:21: 'overrides[0].nodes': expected a list of nodes such as "
                         "[0, 3], got '3'");
-  EXPECT_EQ(failure(lab("overrides:\n- {nodes: [2], device: {slowdown: 2}}\n"
-                        "- {nodes: [0, 2], device: {slowdown: 3}}")),
+  EXPECT_EQ(failure(lab(4, "overrides:\n- {nodes: [2], device: {slowdown: 2}}\n"
+                           "- {nodes: [0, 2], device: {slowdown: 3}}")),
             "c.yaml:7:15: 'overrides[1].nodes[1]': node 2 is given twice, first in 'overrides[0]'");
 }
 
 // Something differs, by keys that may, with values that can be.
 TEST(ClusterOverrides, Values) {
   auto one = [](std::string_view rest) {
-    return failure(lab("overrides: [{nodes: [1]" + std::string(rest) + "}]"));
+    return failure(lab(4, "overrides: [{nodes: [1]" + std::string(rest) + "}]"));
   };
   EXPECT_EQ(one(""), "c.yaml:5:13: 'overrides[0]': expected 'device' or 'network', got neither");
   EXPECT_EQ(one(", device: {}"),
@@ -98,7 +100,7 @@ TEST(ClusterOverrides, Values) {
                     "[{nodes: [0], network: {latency: 1us}}]}"),
             "c.yaml:1:101: 'overrides[0].network': expected a 'network' of the cluster to stand in "
             "for, got none");
-  EXPECT_NE(failure(lab("overrides: {nodes: [1]}")).find("expected a list of maps"),
+  EXPECT_NE(failure(lab(4, "overrides: {nodes: [1]}")).find("expected a list of maps"),
             std::string::npos);
 }
 

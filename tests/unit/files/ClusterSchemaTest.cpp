@@ -57,7 +57,7 @@ Names readersKeys(const std::string &text) {
   return names;
 }
 
-std::string lab(const std::string &rest) {
+std::string labWith(const std::string &rest) {
   return "{name: n, nodes: 2, devices-per-node: 2, " + rest + "}";
 }
 
@@ -66,16 +66,16 @@ TEST(ClusterSchema, Keys) {
   const nlohmann::json &maps = schema().at("properties");
   EXPECT_EQ(keysOf(schema()), readersKeys("{zzzzzzzzzzzz: 1}"));
   for (const char *key : {"device", "network", "servers", "limits", "interference", "collectives"})
-    EXPECT_EQ(keysOf(maps.at(key)), readersKeys(lab(std::string(key) + ": {zzzzzzzzzzzz: 1}")))
+    EXPECT_EQ(keysOf(maps.at(key)), readersKeys(labWith(std::string(key) + ": {zzzzzzzzzzzz: 1}")))
         << key;
   const std::string network = "network: {kind: ethernet-1g}, ";
-  EXPECT_EQ(keysOf(maps.at("inside")), readersKeys(lab(network + "inside: {zzzzzzzzzzzz: 1}")));
+  EXPECT_EQ(keysOf(maps.at("inside")), readersKeys(labWith(network + "inside: {zzzzzzzzzzzz: 1}")));
   const nlohmann::json &change = maps.at("overrides").at("items");
-  EXPECT_EQ(keysOf(change), readersKeys(lab(network + "overrides: [{zzzzzzzzzzzz: 1}]")));
+  EXPECT_EQ(keysOf(change), readersKeys(labWith(network + "overrides: [{zzzzzzzzzzzz: 1}]")));
   for (const char *key : {"device", "network"})
     EXPECT_EQ(
         keysOf(change.at("properties").at(key)),
-        readersKeys(lab(network + "overrides: [{nodes: [0], " + key + ": {zzzzzzzzzzzz: 1}}]")))
+        readersKeys(labWith(network + "overrides: [{nodes: [0], " + key + ": {zzzzzzzzzzzz: 1}}]")))
         << key;
 }
 

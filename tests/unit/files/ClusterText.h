@@ -2,8 +2,7 @@
 #pragma once
 
 #include "frontend/files/ClusterFile.h"
-
-#include <gtest/gtest.h>
+#include "tests/support/Results.h"
 
 #include <string>
 #include <string_view>
@@ -20,15 +19,12 @@ inline std::string lab(int nodes, std::string_view rest) {
 
 /// The cluster of a right file; a test that reads a wrong one fails.
 inline ClusterFile read(const std::string &text) {
-  const Result<ClusterFile> cluster = parseClusterFile(text, "c.yaml");
-  EXPECT_TRUE(cluster) << cluster.status().message();
-  return cluster ? *cluster : ClusterFile();
+  return test::valueOf(parseClusterFile(text, "c.yaml"));
 }
 
 /// The message with which a wrong file is refused.
-inline std::string failure(const std::string &text) {
-  const Result<ClusterFile> cluster = parseClusterFile(text, "c.yaml");
-  return cluster ? "no error" : cluster.status().message();
+inline std::string failure(std::string_view text) {
+  return test::messageOf(parseClusterFile(text, "c.yaml"));
 }
 
 } // namespace syncline::files

@@ -18,7 +18,9 @@ std::string listed(std::string_view text) {
   return all;
 }
 
-std::string failure(std::string_view text) { return test::messageOf(parseHostfile(text, "hosts")); }
+std::string hostsFailure(std::string_view text) {
+  return test::messageOf(parseHostfile(text, "hosts"));
+}
 
 // Slots are said as Open MPI or as MPICH does, or not at all; comments and empty lines are nothing.
 TEST(Hostfile, Forms) {
@@ -35,8 +37,8 @@ TEST(Hostfile, Addresses) {
   EXPECT_EQ(listed("[fe80::1]:4\nfe80::1 slots=2\n"), "fe80::1=6@1 ");
   for (const char *text :
        {"[fe80::1:4", "fe80::1]:4", "[]:4", "[a]:4", "n[1-4]", "[[::1]]", "[::1]x"})
-    EXPECT_EQ(failure(text).find("hosts:1: expected a host, got '"), 0u) << text;
-  EXPECT_EQ(failure("[::1]:x"),
+    EXPECT_EQ(hostsFailure(text).find("hosts:1: expected a host, got '"), 0u) << text;
+  EXPECT_EQ(hostsFailure("[::1]:x"),
             "hosts:1: expected a whole number of slots from 1 to 1048576, got 'x'");
 }
 
@@ -47,27 +49,28 @@ TEST(Hostfile, RepeatedHosts) {
 
 // What is no host or no number of slots is refused with its line.
 TEST(Hostfile, Mistakes) {
-  EXPECT_EQ(failure("a slots=2\nb slots=two\n"),
+  EXPECT_EQ(hostsFailure("a slots=2\nb slots=two\n"),
             "hosts:2: expected a whole number of slots from 1 to 1048576, got 'two'");
-  EXPECT_EQ(failure("a slots=0"),
+  EXPECT_EQ(hostsFailure("a slots=0"),
             "hosts:1: expected a whole number of slots from 1 to 1048576, got '0'");
-  EXPECT_EQ(failure("a slots="),
+  EXPECT_EQ(hostsFailure("a slots="),
             "hosts:1: expected a whole number of slots from 1 to 1048576, got nothing");
-  EXPECT_EQ(failure("a slots = 4"),
+  EXPECT_EQ(hostsFailure("a slots = 4"),
             "hosts:1: expected 'slots=N' or 'max_slots=N' behind the host, got 'slots'");
-  EXPECT_EQ(failure("a 4"),
+  EXPECT_EQ(hostsFailure("a 4"),
             "hosts:1: expected 'slots=N' or 'max_slots=N' behind the host, got '4'");
-  EXPECT_EQ(failure("a:2 slots=2"), "hosts:1: expected the host's slots once, got them twice");
-  EXPECT_EQ(failure("\n+n0\n"), "hosts:2: expected a host, got '+n0'");
-  EXPECT_EQ(failure("^bad slots=1"), "hosts:1: expected a host, got '^bad'");
-  EXPECT_EQ(failure(":3"), "hosts:1: expected a host, got ''");
+  EXPECT_EQ(hostsFailure("a:2 slots=2"), "hosts:1: expected the host's slots once, got them twice");
+  EXPECT_EQ(hostsFailure("\n+n0\n"), "hosts:2: expected a host, got '+n0'");
+  EXPECT_EQ(hostsFailure("^bad slots=1"), "hosts:1: expected a host, got '^bad'");
+  EXPECT_EQ(hostsFailure(":3"), "hosts:1: expected a host, got ''");
 }
 
 // A file without hosts, and one that is no text, are told so.
 TEST(Hostfile, Nothing) {
-  EXPECT_EQ(failure(""), "hosts: expected at least one host, got none");
-  EXPECT_EQ(failure("# a\n\n"), "hosts: expected at least one host, got none");
-  EXPECT_NE(failure(std::string_view("a\0b", 3)).find("expected UTF-8 text"), std::string::npos);
+  EXPECT_EQ(hostsFailure(""), "hosts: expected at least one host, got none");
+  EXPECT_EQ(hostsFailure("# a\n\n"), "hosts: expected at least one host, got none");
+  EXPECT_NE(hostsFailure(std::string_view("a\0b", 3)).find("expected UTF-8 text"),
+            std::string::npos);
 }
 
 } // namespace

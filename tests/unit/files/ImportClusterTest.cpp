@@ -55,7 +55,7 @@ ClusterFile written(const ClusterSources &sources) {
   return cluster ? *cluster : ClusterFile();
 }
 
-std::string failure(const ClusterSources &sources) {
+std::string importFailure(const ClusterSources &sources) {
   return test::messageOf(importedCluster(sources));
 }
 
@@ -95,7 +95,7 @@ TEST(ImportCluster, OptionsAlone) {
   sources.network.reset();
   EXPECT_EQ(written(sources).name, "1 x 4 v100, nvlink-v100");
   sources = {};
-  EXPECT_EQ(failure(sources),
+  EXPECT_EQ(importFailure(sources),
             "nothing says how many nodes there are (--nodes or --from-hostfile), what a rank "
             "computes with (--device; 'cpu', or 'none' where a profile will say), how fast the "
             "network is "
@@ -155,22 +155,22 @@ TEST(ImportCluster, OneNode) {
 TEST(ImportCluster, WithoutEffect) {
   const std::string oneNode =
       ": would have no effect, as there is one node, whose devices are joined by what is inside";
-  EXPECT_EQ(failure(ofNodes(1)), "--network" + oneNode);
+  EXPECT_EQ(importFailure(ofNodes(1)), "--network" + oneNode);
   EXPECT_EQ(importedCluster(ofNodes(1)).status().kind(), ErrorKind::badUsage);
   ClusterSources sources = ofNodes(1);
   sources.network.reset();
   sources.bandwidth = 1e9;
-  EXPECT_EQ(failure(sources), "--bandwidth" + oneNode);
+  EXPECT_EQ(importFailure(sources), "--bandwidth" + oneNode);
   sources.bandwidth.reset();
   sources.latency = 1e-6;
-  EXPECT_EQ(failure(sources), "--latency" + oneNode);
+  EXPECT_EQ(importFailure(sources), "--latency" + oneNode);
   sources.inside = "none"; // nothing inside: the devices share the network
   sources.bandwidth = 1e9;
-  EXPECT_EQ(failure(sources), "no error");
+  EXPECT_EQ(importFailure(sources), "no error");
   sources = ofNodes(3);
   sources.topology->devices = 1;
   sources.inside = "pcie-4";
-  EXPECT_EQ(failure(sources), "--inside: would have no effect, as a node has one device");
+  EXPECT_EQ(importFailure(sources), "--inside: would have no effect, as a node has one device");
   EXPECT_EQ(importedCluster(sources).status().kind(), ErrorKind::badUsage);
 }
 
@@ -199,7 +199,7 @@ TEST(ImportCluster, Both) {
   EXPECT_EQ(written(sources).ranks, 16);
   EXPECT_EQ(written(sources).name, "t.xml and hosts");
   sources.hosts[1].slots = 4;
-  EXPECT_EQ(failure(sources),
+  EXPECT_EQ(importFailure(sources),
             "hosts:2: expected 8 slots, one for each GPU of 't.xml', got 4 on 'b'");
 }
 
@@ -208,7 +208,7 @@ TEST(ImportCluster, UnequalHosts) {
   ClusterSources sources;
   sources.hosts = {{"a", 2, 1}, {"b", 3, 4}};
   sources.hostfileName = "hosts";
-  EXPECT_EQ(failure(sources),
+  EXPECT_EQ(importFailure(sources),
             "hosts:4: expected as many slots on every host, got 3 on 'b' and 2 on 'a'");
 }
 
@@ -218,7 +218,7 @@ TEST(ImportCluster, Missing) {
   sources.topology = {.devices = 8, .cardBandwidth = {}, .gpus = {}, .inside = {}};
   sources.topologyName = "t.xml";
   EXPECT_EQ(
-      failure(sources),
+      importFailure(sources),
       "the files do not say how many nodes there are (--nodes or --from-hostfile), what a "
       "rank computes with (--device; 'cpu', or 'none' where a profile will say), what joins the "
       "devices of a node (--inside), how fast the network is (--network or --bandwidth) and "
@@ -226,10 +226,10 @@ TEST(ImportCluster, Missing) {
   EXPECT_EQ(importedCluster(sources).status().kind(), ErrorKind::badUsage);
   sources = ofNodes(2);
   sources.network.reset();
-  EXPECT_EQ(failure(sources),
+  EXPECT_EQ(importFailure(sources),
             "the files do not say how long a message takes at least (--network or --latency)");
   sources.latency = 0;
-  EXPECT_EQ(failure(sources), "no error");
+  EXPECT_EQ(importFailure(sources), "no error");
 }
 
 std::vector<std::string> notes(const ClusterSources &sources) {
@@ -250,11 +250,13 @@ TEST(ImportCluster, NoNvlinkListed) {
   EXPECT_EQ(written(sources).inside->bandwidth, 63e9);
   EXPECT_TRUE(notes(sources).empty());
   sources.device = "h200";
-  EXPECT_EQ(failure(sources), "the files do not say what joins the devices of a node (--inside; "
-                              "'t.xml' lists no NVLinks, h200 may have nvlink-h100)");
+  EXPECT_EQ(importFailure(sources),
+            "the files do not say what joins the devices of a node (--inside; "
+            "'t.xml' lists no NVLinks, h200 may have nvlink-h100)");
   sources.device = "none";
-  EXPECT_EQ(failure(sources), "the files do not say what joins the devices of a node (--inside; "
-                              "'t.xml' lists no NVLinks)");
+  EXPECT_EQ(importFailure(sources),
+            "the files do not say what joins the devices of a node (--inside; "
+            "'t.xml' lists no NVLinks)");
   sources.inside = "nvlink-h100";
   EXPECT_EQ(written(sources).inside->bandwidth, 450e9);
   sources.inside.reset();
@@ -272,7 +274,8 @@ TEST(ImportCluster, KindOfMachine) {
   EXPECT_EQ(written(sources).inside->bandwidth, 300e9);
   EXPECT_EQ(notes(sources).size(), 2u); // the link, and the card
   sources.device = "t4";
-  EXPECT_EQ(failure(sources), "the files do not say what joins the devices of a node (--inside)");
+  EXPECT_EQ(importFailure(sources),
+            "the files do not say what joins the devices of a node (--inside)");
 }
 
 // A topology may list no network card. A node has one all the same, which a note says where a
@@ -297,8 +300,9 @@ TEST(ImportCluster, DoubtfulNvlinks) {
   ClusterSources sources = ofNodes(2);
   sources.topology->gpus[7].nvlinks = 1;
   sources.topology->inside = nodeLink(sources.topology->gpus);
-  EXPECT_EQ(failure(sources), "the files do not say what joins the devices of a node (--inside; "
-                              "GPU 7 has 1 NVLink, GPU 0 has 6)");
+  EXPECT_EQ(importFailure(sources),
+            "the files do not say what joins the devices of a node (--inside; "
+            "GPU 7 has 1 NVLink, GPU 0 has 6)");
   EXPECT_EQ(importedCluster(sources).status().kind(), ErrorKind::badUsage);
   sources.inside = "nvlink-v100";
   EXPECT_EQ(written(sources).inside->bandwidth, 150e9);
@@ -316,12 +320,12 @@ TEST(ImportCluster, DoubtfulNvlinks) {
 TEST(ImportCluster, WrongDevice) {
   ClusterSources sources = ofNodes(2);
   sources.device = "k80";
-  EXPECT_EQ(failure(sources),
+  EXPECT_EQ(importFailure(sources),
             "t.xml: expected GPUs with sm 37, which k80 has (--device), got sm 70 of GPU 0");
   EXPECT_EQ(importedCluster(sources).status().kind(), ErrorKind::badInput);
   for (const char *kind : {"v100", "v100-32g", "v100-pcie", "none"}) {
     sources.device = kind;
-    EXPECT_EQ(failure(sources), "no error") << kind;
+    EXPECT_EQ(importFailure(sources), "no error") << kind;
   }
 }
 
@@ -330,15 +334,16 @@ TEST(ImportCluster, UncountedDevices) {
   ClusterSources sources = ofNodes(2);
   sources.topology = {.devices = 0, .cardBandwidth = {}, .gpus = {}, .inside = {}};
   const std::string open = "the files do not say how many devices a node has (--devices-per-node)";
-  EXPECT_EQ(failure(sources), open);
+  EXPECT_EQ(importFailure(sources), open);
   sources.inside = "nvlink-v100";
-  EXPECT_EQ(failure(sources), open);
+  EXPECT_EQ(importFailure(sources), open);
   sources.nodes = 1;
   sources.network.reset();
-  EXPECT_EQ(failure(sources), open);
+  EXPECT_EQ(importFailure(sources), open);
   sources = ofNodes(2);
   sources.devicesPerNode = 8;
-  EXPECT_EQ(failure(sources), "--devices-per-node: the file says how many devices a node has");
+  EXPECT_EQ(importFailure(sources),
+            "--devices-per-node: the file says how many devices a node has");
   sources.topology = {.devices = 0, .cardBandwidth = {}, .gpus = {}, .inside = {}};
   EXPECT_EQ(written(sources).devicesPerNode, 8);
   EXPECT_EQ(written(sources).inside->bandwidth, 150e9);
@@ -348,12 +353,12 @@ TEST(ImportCluster, UncountedDevices) {
   sources.hostfileName = "hosts";
   EXPECT_EQ(written(sources).ranks, 8);
   sources.hosts = {{"a", {}, 1}, {"b", {}, 2}};
-  EXPECT_EQ(failure(sources), open);
+  EXPECT_EQ(importFailure(sources), open);
 }
 
 // More ranks than a cluster file may have are refused at once.
 TEST(ImportCluster, TooMany) {
-  EXPECT_NE(failure(ofNodes(1 << 20)).find("expected at most 1048576 ranks in all"),
+  EXPECT_NE(importFailure(ofNodes(1 << 20)).find("expected at most 1048576 ranks in all"),
             std::string::npos);
 }
 

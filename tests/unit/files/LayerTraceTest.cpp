@@ -7,7 +7,7 @@
 namespace syncline::files {
 namespace {
 
-std::string failure(std::string_view text) {
+std::string layersFailure(std::string_view text) {
   return test::messageOf(parseLayerTrace(text, "t.csv"));
 }
 
@@ -55,51 +55,51 @@ TEST(LayerTrace, SpreadsheetText) {
 
 // A NaN, infinite or negative time is refused in its cell.
 TEST(LayerTrace, BadTimes) {
-  EXPECT_EQ(failure(rows("a,1KB,1ms,1ms\nb,1KB,nan ms,1ms\n")),
+  EXPECT_EQ(layersFailure(rows("a,1KB,1ms,1ms\nb,1KB,nan ms,1ms\n")),
             "t.csv:3:forward: expected a time that is finite, got 'nan ms'");
-  EXPECT_EQ(failure(rows("a,1KB,1ms,-2ms\n")),
+  EXPECT_EQ(layersFailure(rows("a,1KB,1ms,-2ms\n")),
             "t.csv:2:backward: expected a time of zero or more, got '-2ms'");
-  EXPECT_EQ(failure(rows("a,1KB,inf s,2ms\n")),
+  EXPECT_EQ(layersFailure(rows("a,1KB,inf s,2ms\n")),
             "t.csv:2:forward: expected a time that is finite, got 'inf s'");
 }
 
 // A bare number, an unknown unit and an empty cell are refused in their cell.
 TEST(LayerTrace, BadUnits) {
-  EXPECT_EQ(failure(rows("a,1024,1ms,1ms\n")),
+  EXPECT_EQ(layersFailure(rows("a,1024,1ms,1ms\n")),
             "t.csv:2:bytes: expected a size with a unit such as '25MiB', got '1024'");
-  EXPECT_EQ(failure(rows("a,1KB,1.5,1ms\n")),
+  EXPECT_EQ(layersFailure(rows("a,1KB,1.5,1ms\n")),
             "t.csv:2:forward: expected a time with a unit such as '1.5ms', got '1.5'");
-  EXPECT_NE(failure(rows("a,1KB,1 sec,1ms\n")).find("t.csv:2:forward: unknown unit 'sec'"),
+  EXPECT_NE(layersFailure(rows("a,1KB,1 sec,1ms\n")).find("t.csv:2:forward: unknown unit 'sec'"),
             std::string::npos);
-  EXPECT_EQ(failure(rows("a,1KB,,1ms\n")),
+  EXPECT_EQ(layersFailure(rows("a,1KB,,1ms\n")),
             "t.csv:2:forward: expected a time with a unit such as '1.5ms', got nothing");
-  EXPECT_NE(
-      failure(rows("a,-1KB,1ms,1ms\n")).find("t.csv:2:bytes: expected a size of zero or more"),
-      std::string::npos);
+  EXPECT_NE(layersFailure(rows("a,-1KB,1ms,1ms\n"))
+                .find("t.csv:2:bytes: expected a size of zero or more"),
+            std::string::npos);
 }
 
 // Names are there and unique.
 TEST(LayerTrace, Names) {
-  EXPECT_EQ(failure(rows("a,1KB,1ms,1ms\nb,1KB,1ms,1ms\na,2KB,1ms,1ms\n")),
+  EXPECT_EQ(layersFailure(rows("a,1KB,1ms,1ms\nb,1KB,1ms,1ms\na,2KB,1ms,1ms\n")),
             "t.csv:4:name: expected unique names, got 'a' again (first in line 2)");
-  EXPECT_EQ(failure(rows(",1KB,1ms,1ms\n")), "t.csv:2:name: expected a name, got nothing");
+  EXPECT_EQ(layersFailure(rows(",1KB,1ms,1ms\n")), "t.csv:2:name: expected a name, got nothing");
 }
 
 // A trace without layers is refused.
 TEST(LayerTrace, Empty) {
-  EXPECT_EQ(failure(""), "t.csv: expected a layer trace, got an empty file");
-  EXPECT_EQ(failure("\n\n"), "t.csv: expected a layer trace, got an empty file");
-  EXPECT_EQ(failure("name,bytes,forward,backward\n"),
+  EXPECT_EQ(layersFailure(""), "t.csv: expected a layer trace, got an empty file");
+  EXPECT_EQ(layersFailure("\n\n"), "t.csv: expected a layer trace, got an empty file");
+  EXPECT_EQ(layersFailure("name,bytes,forward,backward\n"),
             "t.csv: expected at least one layer, got none");
 }
 
 // The header is fixed: columns are not guessed.
 TEST(LayerTrace, Header) {
-  EXPECT_EQ(failure("a,1KB,1ms,1ms\n"), "t.csv:1: expected the header "
-                                        "'name,bytes,forward,backward[,M,N,K[,update[,gather,"
-                                        "gathered,reconstruct,carrier]]][,reader]', got "
-                                        "'a,1KB,1ms,1ms'");
-  EXPECT_NE(failure("name,bytes,forward,backward,M\n").find("expected the header"),
+  EXPECT_EQ(layersFailure("a,1KB,1ms,1ms\n"), "t.csv:1: expected the header "
+                                              "'name,bytes,forward,backward[,M,N,K[,update[,gather,"
+                                              "gathered,reconstruct,carrier]]][,reader]', got "
+                                              "'a,1KB,1ms,1ms'");
+  EXPECT_NE(layersFailure("name,bytes,forward,backward,M\n").find("expected the header"),
             std::string::npos);
 }
 
@@ -118,21 +118,21 @@ TEST(LayerTrace, Gathered) {
   EXPECT_EQ(trace->layers[1].gathered->bytes, 72);
   EXPECT_TRUE(trace->isOfStep);
   EXPECT_EQ(formatLayerTrace(*trace), text);
-  EXPECT_EQ(failure(header + bias),
+  EXPECT_EQ(layersFailure(header + bias),
             "t.csv:2:carrier: expected another layer that is gathered, got 'fc'");
-  EXPECT_EQ(failure(header + bias + "fc,32B,0s,1ms,4,2,3,,,,,\n"),
+  EXPECT_EQ(layersFailure(header + bias + "fc,32B,0s,1ms,4,2,3,,,,,\n"),
             "t.csv:2:carrier: expected another layer that is gathered, got 'fc'");
-  EXPECT_EQ(failure(header + "fc,32B,0s,1ms,4,2,3,,ring,72B,,\n"),
+  EXPECT_EQ(layersFailure(header + "fc,32B,0s,1ms,4,2,3,,ring,72B,,\n"),
             "t.csv:2:gather: expected factors or sparse, got 'ring'");
-  EXPECT_EQ(failure(header + "fc,32B,0s,1ms,4,2,3,,,72B,,\n"),
+  EXPECT_EQ(layersFailure(header + "fc,32B,0s,1ms,4,2,3,,,72B,,\n"),
             "t.csv:2:gather: expected factors or sparse, got ''");
-  EXPECT_EQ(failure(header + "fc,32B,0s,1ms,4,2,3,,sparse,0B,,\n"),
+  EXPECT_EQ(layersFailure(header + "fc,32B,0s,1ms,4,2,3,,sparse,0B,,\n"),
             "t.csv:2:gathered: expected at least 1 byte, got 0");
-  EXPECT_EQ(failure(header + "fc,32B,0s,1ms,4,2,3,,factors,72B,,fc\n"),
+  EXPECT_EQ(layersFailure(header + "fc,32B,0s,1ms,4,2,3,,factors,72B,,fc\n"),
             "t.csv:2:carrier: expected another layer that is gathered, got 'fc'");
-  EXPECT_EQ(failure(header + "fc,0B,0s,1ms,,,,,factors,72B,,\n"),
+  EXPECT_EQ(layersFailure(header + "fc,0B,0s,1ms,,,,,factors,72B,,\n"),
             "t.csv:2:bytes: expected a gradient where one is gathered, got 0 B");
-  EXPECT_EQ(failure(header + "fc,32B,0s,1ms,4,2,3,,,,1us,\n"),
+  EXPECT_EQ(layersFailure(header + "fc,32B,0s,1ms,4,2,3,,,,1us,\n"),
             "t.csv:2:reconstruct: expected nothing for a gradient that is not gathered");
 }
 
@@ -148,24 +148,25 @@ TEST(LayerTrace, Readers) {
   EXPECT_EQ(formatLayerTrace(*trace), text);
   const std::string header = "name,bytes,forward,backward,reader\n";
   EXPECT_TRUE(bool(parseLayerTrace(header + "w,8B,0s,1ms,w\n", "t.csv")));
-  EXPECT_EQ(failure(header + "w,8B,0s,1ms,v\n"), "t.csv:2:reader: expected a layer, got 'v'");
-  EXPECT_EQ(failure(header + "w,8B,0s,1ms\n"), "t.csv:2: expected 5 cells, got 4");
-  EXPECT_NE(failure("reader\nw\n").find("expected the header"), std::string::npos);
+  EXPECT_EQ(layersFailure(header + "w,8B,0s,1ms,v\n"), "t.csv:2:reader: expected a layer, got 'v'");
+  EXPECT_EQ(layersFailure(header + "w,8B,0s,1ms\n"), "t.csv:2: expected 5 cells, got 4");
+  EXPECT_NE(layersFailure("reader\nw\n").find("expected the header"), std::string::npos);
 }
 
 // Rows have the header's cells.
 TEST(LayerTrace, RowLength) {
-  EXPECT_EQ(failure(rows("a,1KB,1ms\n")), "t.csv:2: expected 4 cells, got 3");
-  EXPECT_EQ(failure(rows("# comment\n")), "t.csv:2: expected 4 cells, got 1");
+  EXPECT_EQ(layersFailure(rows("a,1KB,1ms\n")), "t.csv:2: expected 4 cells, got 3");
+  EXPECT_EQ(layersFailure(rows("# comment\n")), "t.csv:2: expected 4 cells, got 1");
 }
 
 // Factors come as three whole numbers or not at all.
 TEST(LayerTrace, BadFactors) {
   const std::string head = "name,bytes,forward,backward,M,N,K\n";
-  EXPECT_NE(failure(head + "a,1KB,1ms,1ms,3,,2\n").find("t.csv:2:N: expected a whole number"),
+  EXPECT_NE(layersFailure(head + "a,1KB,1ms,1ms,3,,2\n").find("t.csv:2:N: expected a whole number"),
             std::string::npos);
-  EXPECT_NE(failure(head + "a,1KB,1ms,1ms,3,4,0\n").find("t.csv:2:K: expected a whole number"),
-            std::string::npos);
+  EXPECT_NE(
+      layersFailure(head + "a,1KB,1ms,1ms,3,4,0\n").find("t.csv:2:K: expected a whole number"),
+      std::string::npos);
 }
 
 // The columns say that a trace is a step's, also where nothing is gathered.
@@ -198,22 +199,23 @@ TEST(LayerTrace, WrittenAndRead) {
   EXPECT_FALSE(read->layers[0].factors);
   ASSERT_TRUE(read->layers[1].factors);
   EXPECT_EQ(read->layers[1].factors->k, 7);
-  EXPECT_EQ(failure("name,bytes,forward,backward,M,N,K,update\na,1KB,1ms,1ms,,,,-1s\n"),
+  EXPECT_EQ(layersFailure("name,bytes,forward,backward,M,N,K,update\na,1KB,1ms,1ms,,,,-1s\n"),
             "t.csv:2:update: expected a time of zero or more, got '-1s'");
 }
 
 // Quotes close, and nothing but a comma follows; a quoted line end counts as a line.
 TEST(LayerTrace, Quotes) {
-  EXPECT_EQ(failure(rows("\"a,1KB,1ms,1ms\n")),
+  EXPECT_EQ(layersFailure(rows("\"a,1KB,1ms,1ms\n")),
             "t.csv:2: expected a closing quote, got the end of the file");
-  EXPECT_EQ(failure(rows("\"a\"b,1KB,1ms,1ms\n")),
+  EXPECT_EQ(layersFailure(rows("\"a\"b,1KB,1ms,1ms\n")),
             "t.csv:2: expected a comma or the end of the line after a closing quote");
-  EXPECT_EQ(failure(rows("\"a\nb\",1KB,1ms,1ms\nc,1KB,1,1ms\n")).rfind("t.csv:4:forward:", 0), 0u);
+  EXPECT_EQ(layersFailure(rows("\"a\nb\",1KB,1ms,1ms\nc,1KB,1,1ms\n")).rfind("t.csv:4:forward:", 0),
+            0u);
 }
 
 // Bytes that are no UTF-8 are refused before they reach a name.
 TEST(LayerTrace, NotText) {
-  EXPECT_EQ(failure(rows("a\xFF,1KB,1ms,1ms\n")),
+  EXPECT_EQ(layersFailure(rows("a\xFF,1KB,1ms,1ms\n")),
             "t.csv:2: expected UTF-8 text, got a byte of another kind");
 }
 
@@ -222,7 +224,7 @@ TEST(LayerTrace, TotalBytes) {
   std::string text = rows("");
   for (int i = 0; i < 200; ++i)
     text += "l" + std::to_string(i) + ",8PiB,1ms,1ms\n";
-  EXPECT_NE(failure(text).find("at most 1 EiB of gradients"), std::string::npos);
+  EXPECT_NE(layersFailure(text).find("at most 1 EiB of gradients"), std::string::npos);
 }
 
 } // namespace

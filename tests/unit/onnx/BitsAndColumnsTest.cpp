@@ -8,12 +8,6 @@ using namespace syncline::test;
 
 namespace {
 
-void expectError(const Outcome &outcome, const std::string &text) {
-  EXPECT_NE(outcome.error.find(text), std::string::npos)
-      << "expected: " << text << "\ngot: " << outcome.error << outcome.ir;
-  EXPECT_EQ(outcome.exitCode, 1);
-}
-
 /// A mask of truth values that the step computes: of an input of integers.
 Outcome ofTokens(const std::string &nodes) {
   return importText(18,

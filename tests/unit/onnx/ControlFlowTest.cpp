@@ -8,12 +8,6 @@
 using namespace syncline;
 using namespace syncline::test;
 
-static void expectError(const Outcome &outcome, const std::string &text) {
-  EXPECT_NE(outcome.error.find(text), std::string::npos)
-      << "expected: " << text << "\ngot: " << outcome.error << outcome.ir;
-  EXPECT_EQ(outcome.exitCode, 1);
-}
-
 static std::string branches(const std::string &condition) {
   return condition + " b = If (c) <then_branch = t () => (float[M] p) { p = Tanh(h) }, "
                      "else_branch = e () => (float[M] q) { r = Neg(h) q = Sigmoid(r) }> "

@@ -6,12 +6,6 @@
 using namespace syncline;
 using namespace syncline::test;
 
-static void expectError(const Outcome &outcome, const std::string &text) {
-  EXPECT_NE(outcome.error.find(text), std::string::npos)
-      << "expected: " << text << "\ngot: " << outcome.error << outcome.ir;
-  EXPECT_EQ(outcome.exitCode, 1);
-}
-
 /// e is h's part of no elements along the last dimension.
 static const std::string nothing = "a = Constant <value_ints = [8]> () "
                                    "b = Constant <value_ints = [9]> () "

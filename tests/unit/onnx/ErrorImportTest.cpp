@@ -11,12 +11,6 @@ using namespace syncline;
 using namespace syncline::test;
 namespace fs = std::filesystem;
 
-static void expectError(const Outcome &outcome, const std::string &text) {
-  EXPECT_NE(outcome.error.find(text), std::string::npos)
-      << "expected: " << text << "\ngot: " << outcome.error << outcome.ir;
-  EXPECT_EQ(outcome.exitCode, 1);
-}
-
 static const char *const valid = "agraph (float[2,3] x) => (float[2,3] y) {"
                                  " w = RandomNormal <shape = [3]> () h = Mul(x, w) y = Relu(h) }";
 

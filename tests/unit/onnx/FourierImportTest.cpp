@@ -7,10 +7,6 @@ using namespace syncline::test;
 
 namespace {
 
-void expectError(const Outcome &outcome, const std::string &text) {
-  EXPECT_NE(outcome.error.find(text), std::string::npos) << outcome.error << outcome.ir;
-}
-
 /// The transform of u, [2, 4, .., 8, parts], which has h's elements; l and a are its operands.
 Outcome transformed(const std::string &call, const std::string &parts = "1",
                     const std::string &length = "8", const std::string &axis = "-2",

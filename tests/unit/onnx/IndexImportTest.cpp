@@ -22,10 +22,6 @@ void expectHas(const Outcome &outcome, const char *text) {
   EXPECT_TRUE(outcome.has(text)) << outcome.error << outcome.ir;
 }
 
-void expectError(const Outcome &outcome, const std::string &message) {
-  EXPECT_NE(outcome.error.find(message), std::string::npos) << outcome.error << outcome.ir;
-}
-
 } // namespace
 
 TEST(IndexImport, GatherAlongAnyAxis) {

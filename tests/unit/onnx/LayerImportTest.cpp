@@ -53,15 +53,15 @@ double flops(const std::vector<Work> &work) {
   return sum;
 }
 
-const char *const convolution = "agraph (float[2,3,8,8] x) => (float[2,4,8,8] y) {"
-                                " w = RandomNormal <shape = [4,3,3,3]> ()"
-                                " b = RandomNormal <shape = [4]> ()"
-                                " y = Conv <pads = [1,1,1,1]> (x, w, b) }";
+const char *const convModel = "agraph (float[2,3,8,8] x) => (float[2,4,8,8] y) {"
+                              " w = RandomNormal <shape = [4,3,3,3]> ()"
+                              " b = RandomNormal <shape = [4]> ()"
+                              " y = Conv <pads = [1,1,1,1]> (x, w, b) }";
 
 // A parameter's layer stands behind its node's, so that its gradient comes first in backward order;
 // the bias takes no time of its own. x needs no gradient.
 TEST(LayerImport, AConvolutionIsCountedByFormula) {
-  const auto layers = good(13, convolution);
+  const auto layers = good(13, convModel);
   EXPECT_EQ(names(layers), "Conv_2:0 b:16 w:432 loss:0 ");
   const double products = 2.0 * 2 * 4 * 8 * 8 * 3 * 3 * 3, bias = 2.0 * 4 * 8 * 8;
   EXPECT_EQ(flops(layers[0].forward), products + bias);
@@ -84,8 +84,8 @@ TEST(LayerImport, OperatorsThatKeepTheirShapeAreKnown) {
 TEST(LayerImport, TheBatchIsBound) {
   ImportOptions options;
   options.batch = 6;
-  EXPECT_EQ(flops(good(13, convolution, options)[0].forward),
-            3 * flops(good(13, convolution)[0].forward));
+  EXPECT_EQ(flops(good(13, convModel, options)[0].forward),
+            3 * flops(good(13, convModel)[0].forward));
 }
 
 // Both products are [2·5, 8]·[8, 8]; behind a trained matrix the input's gradient is one, too.
@@ -257,11 +257,11 @@ TEST(LayerImport, ShapesOfTheExportedBatchAreRefused) {
 TEST(LayerImport, FrozenParametersHaveNoGradient) {
   ImportOptions options;
   options.freeze = {"b"};
-  EXPECT_EQ(names(good(13, convolution, options)), "Conv_2:0 w:432 loss:0 ");
+  EXPECT_EQ(names(good(13, convModel, options)), "Conv_2:0 w:432 loss:0 ");
   options.freeze = {"nothing*"};
-  expectError(layersOf(13, convolution, options), "freeze pattern 'nothing*' matches no parameter");
+  expectError(layersOf(13, convModel, options), "freeze pattern 'nothing*' matches no parameter");
   options.freeze = {"*"};
-  expectError(layersOf(13, convolution, options), "no parameter that could be trained");
+  expectError(layersOf(13, convModel, options), "no parameter that could be trained");
 }
 
 const char *const twoInputs = "agraph (float[N,S] x, float[N,3] z, float[M,3] m) => (float y) {"

@@ -11,8 +11,8 @@ namespace {
 
 /// Imports the loss `l` that `nodes` make of h = x·w, of shape [batch, 3], of the other input v and
 /// of labels.
-Outcome importLoss(const std::string &nodes, std::int64_t batch = 4,
-                   const std::string &exported = "N", const std::string &name = "l") {
+Outcome importModelLoss(const std::string &nodes, std::int64_t batch = 4,
+                        const std::string &exported = "N", const std::string &name = "l") {
   ImportOptions options;
   options.loss = *TrainedLoss::parse("output:" + name);
   options.batch = batch;
@@ -42,25 +42,26 @@ constexpr auto squares = "d = Sub(h, v) e = Mul(d, d) ";
 
 // Neither a target nor an output: the loss alone is reported.
 TEST(ModelLoss, IsAnOutputOfOneElement) {
-  const Outcome outcome = importLoss(std::string(squares) + "l = ReduceMean <keepdims = 0> (e)");
+  const Outcome outcome =
+      importModelLoss(std::string(squares) + "l = ReduceMean <keepdims = 0> (e)");
   expectHas(outcome, {"nn.reduce mean", "nn.loss", "nn.input \"v\""});
   EXPECT_FALSE(outcome.has("nn.target") || outcome.has("nn.output"));
-  expectHas(importLoss(std::string(squares) + "l = ReduceMean(e)"),
+  expectHas(importModelLoss(std::string(squares) + "l = ReduceMean(e)"),
             {"(tensor<1x1xf32>) -> tensor<f32>", "nn.loss"});
-  expectHas(
-      importLoss("a = Constant <value = int64[1] {1}> () l = ReduceSum <keepdims = 0> (h, a)", 1),
-      {"(tensor<1xf32>) -> tensor<f32>"});
+  expectHas(importModelLoss(
+                "a = Constant <value = int64[1] {1}> () l = ReduceSum <keepdims = 0> (h, a)", 1),
+            {"(tensor<1xf32>) -> tensor<f32>"});
 }
 
 TEST(ModelLoss, OtherOutputsAreRefused) {
   const std::string mean = std::string(squares) + "l = ReduceMean <keepdims = 0> (e)";
-  expectRefused(importLoss(mean, 4, "N", "none"), "no output 'none'; it has 'l', 'h'");
-  expectRefused(importLoss(mean, 4, "N", "l=0.5"), "no output 'l=0.5'; it has 'l', 'h'");
-  expectRefused(importLoss(mean, 4, "N", "h"),
+  expectRefused(importModelLoss(mean, 4, "N", "none"), "no output 'none'; it has 'l', 'h'");
+  expectRefused(importModelLoss(mean, 4, "N", "l=0.5"), "no output 'l=0.5'; it has 'l', 'h'");
+  expectRefused(importModelLoss(mean, 4, "N", "h"),
                 "output 'h' of shape 4x3: expected one element, the loss of the batch");
-  expectRefused(importLoss("l = Constant <value = float {1.0}> ()"),
+  expectRefused(importModelLoss("l = Constant <value = float {1.0}> ()"),
                 "does not depend on the input");
-  expectRefused(importLoss("a = ArgMax <axis = 1> (h) l = ReduceSum <keepdims = 0> (a)"),
+  expectRefused(importModelLoss("a = ArgMax <axis = 1> (h) l = ReduceSum <keepdims = 0> (a)"),
                 "output 'l' is not floating-point");
 }
 
@@ -73,7 +74,7 @@ TEST(ModelLoss, MayAddUpSamples) {
         "f = Flatten <axis = 0> (e) a = ReduceMean <keepdims = 0> (f) l = Neg(a)",
         "s = Shape <start = 0, end = 1> (x) t = Squeeze(s) n = Cast <to = 1> (t)"
         " a = ReduceSum <keepdims = 0> (e) l = Div(a, n)"})
-    EXPECT_EQ(importLoss(std::string(squares) + end).error, "") << end;
+    EXPECT_EQ(importModelLoss(std::string(squares) + end).error, "") << end;
 }
 
 TEST(ModelLoss, MayNotMixSamples) {
@@ -81,13 +82,13 @@ TEST(ModelLoss, MayNotMixSamples) {
   const std::string zero = "z = Constant <value = int64[1] {0}> () m = ReduceMean(h, z) ";
   for (const char *mixing : {"c = Sub(h, m)", "s = Shape(h) g = Expand(m, s) c = Sub(h, g)",
                              "c = Concat <axis = 1> (h, h) e = Mul(m, h)"})
-    expectRefused(importLoss(zero + mixing + " l = ReduceMean <keepdims = 0> (" +
-                             (std::string(mixing).ends_with("h)") ? "e" : "c") + ")"),
+    expectRefused(importModelLoss(zero + mixing + " l = ReduceMean <keepdims = 0> (" +
+                                  (std::string(mixing).ends_with("h)") ? "e" : "c") + ")"),
                   back);
-  expectRefused(importLoss("l = ReduceMax <keepdims = 0> (h)"), "and so mix samples");
-  expectRefused(importLoss("l = ReduceProd <keepdims = 0> (h)"), "and so mix samples");
-  expectRefused(importLoss("t = Transpose <perm = [1,0]> (v) p = MatMul(h, t)"
-                           " l = ReduceMean <keepdims = 0> (p)"),
+  expectRefused(importModelLoss("l = ReduceMax <keepdims = 0> (h)"), "and so mix samples");
+  expectRefused(importModelLoss("l = ReduceProd <keepdims = 0> (h)"), "and so mix samples");
+  expectRefused(importModelLoss("t = Transpose <perm = [1,0]> (v) p = MatMul(h, t)"
+                                " l = ReduceMean <keepdims = 0> (p)"),
                 "it would mix samples");
 }
 
@@ -96,23 +97,24 @@ TEST(ModelLoss, OfTheFilesOwnBatch) {
   const std::string all = "t = Transpose <perm = [1,0]> (v) p = MatMul(h, t)"
                           " i = Constant <value = int64[4] {0,1,2,3}> ()"
                           " l = SoftmaxCrossEntropyLoss <ignore_index = -100> (p, i)";
-  const Outcome same = importLoss(all, 4, "4");
+  const Outcome same = importModelLoss(all, 4, "4");
   expectHas(same, {"nn.cross_entropy"});
-  expectRefused(importLoss(all, 2, "4"), "it would mix samples");
+  expectRefused(importModelLoss(all, 2, "4"), "it would mix samples");
   const std::string sum = std::string(squares) + "n = Constant <value = float {4.0}> ()"
                                                  " a = ReduceSum <keepdims = 0> (e) l = Div(a, n)";
-  EXPECT_EQ(importLoss(sum, 4, "4").error, "");
-  expectRefused(importLoss(sum, 2, "4"), "the file may divide by its own, 4, in place of 2");
-  EXPECT_EQ(importLoss(std::string(squares) + "l = ReduceMean <keepdims = 0> (e)", 2, "4").error,
-            "");
+  EXPECT_EQ(importModelLoss(sum, 4, "4").error, "");
+  expectRefused(importModelLoss(sum, 2, "4"), "the file may divide by its own, 4, in place of 2");
+  EXPECT_EQ(
+      importModelLoss(std::string(squares) + "l = ReduceMean <keepdims = 0> (e)", 2, "4").error,
+      "");
 }
 
 // Labels as they are read are compared by the kernel, which ignores -100; all else is gathered.
 TEST(ModelLoss, OfClasses) {
   const auto loss = [](const std::string &attributes, const std::string &more = "") {
-    return importLoss("k = Constant <value = float[3] {1.0, 2.0, 0.5}> ()"
-                      " l = SoftmaxCrossEntropyLoss <reduction = \"mean\"" +
-                      attributes + "> (h, labels" + more + ")");
+    return importModelLoss("k = Constant <value = float[3] {1.0, 2.0, 0.5}> ()"
+                           " l = SoftmaxCrossEntropyLoss <reduction = \"mean\"" +
+                           attributes + "> (h, labels" + more + ")");
   };
   const std::string usual = ", ignore_index = -100";
   const Outcome compared = loss(usual);
@@ -122,19 +124,20 @@ TEST(ModelLoss, OfClasses) {
     expectHas(loss(other), {"nn.softmax", "nn.gather_rows"});
   expectHas(loss(usual, ", k"), {"nn.softmax", "nn.gather_rows"});
   const std::string none = "e = SoftmaxCrossEntropyLoss <reduction = \"none\"> (h, labels)";
-  expectHas(importLoss(none + " l = ReduceMean <keepdims = 0> (e)"), {"nn.gather_rows"});
-  expectHas(importLoss("s, g = SoftmaxCrossEntropyLoss(h, labels) a = ReduceMean <keepdims = 0> (g)"
-                       " l = Sub(s, a)"),
-            {"nn.softmax", "nn.gather_rows"});
+  expectHas(importModelLoss(none + " l = ReduceMean <keepdims = 0> (e)"), {"nn.gather_rows"});
+  expectHas(
+      importModelLoss("s, g = SoftmaxCrossEntropyLoss(h, labels) a = ReduceMean <keepdims = 0> (g)"
+                      " l = Sub(s, a)"),
+      {"nn.softmax", "nn.gather_rows"});
   const Outcome likelihood =
-      importLoss("g = LogSoftmax(h) l = NegativeLogLikelihoodLoss(g, labels)");
+      importModelLoss("g = LogSoftmax(h) l = NegativeLogLikelihoodLoss(g, labels)");
   expectHas(likelihood, {"nn.gather_rows"});
   EXPECT_EQ(likelihood.count("nn.softmax"), 1);
 }
 
 TEST(ModelLoss, WrongOperands) {
   const auto refused = [](const std::string &node, const std::string &why) {
-    expectRefused(importLoss(node), why);
+    expectRefused(importModelLoss(node), why);
   };
   refused("l = SoftmaxCrossEntropyLoss(h, v)", "expected labels, integers of shape 4, as 'v'");
   refused("a = Unsqueeze(labels, z) z = Constant <value = int64[1] {1}> ()"
@@ -152,7 +155,7 @@ TEST(ModelLoss, WrongOperands) {
   refused("l = SoftmaxCrossEntropyLoss(labels, labels)", "expected floating-point elements");
   refused("l = SoftmaxCrossEntropyLoss(h)", "expected operand 2, which is missing");
   const std::string known = " l = SoftmaxCrossEntropyLoss <ignore_index = -1> (h, i)";
-  expectRefused(importLoss("i = Constant <value = int64[4] {0,1,3,-1}> ()" + known, 4, "4"),
+  expectRefused(importModelLoss("i = Constant <value = int64[4] {0,1,3,-1}> ()" + known, 4, "4"),
                 "expected labels from 0 to 2, got 3");
 }
 

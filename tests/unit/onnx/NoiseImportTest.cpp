@@ -9,12 +9,6 @@ using namespace syncline::test;
 
 static const std::string noiseNote = "draws new numbers in each step; evaluation takes their mean";
 
-static void expectError(const Outcome &outcome, const std::string &text) {
-  EXPECT_NE(outcome.error.find(text), std::string::npos)
-      << "expected: " << text << "\ngot: " << outcome.error << outcome.ir;
-  EXPECT_EQ(outcome.exitCode, 1);
-}
-
 static std::string noise(int distribution, const char *first, const char *second,
                          const char *evaluated) {
   return "nn.noise {distribution = " + std::to_string(distribution) +

@@ -46,12 +46,6 @@ Outcome imported(const std::string &graph, int opset = 14) {
 
 constexpr Cell lstm{"LSTM", 4}, gru{"GRU", 3}, rnn{"RNN", 1};
 
-void expectError(const Outcome &outcome, const std::string &text) {
-  EXPECT_NE(outcome.error.find(text), std::string::npos)
-      << "expected: " << text << "\ngot: " << outcome.error << outcome.ir;
-  EXPECT_EQ(outcome.exitCode, 1);
-}
-
 void expectLayer(const std::string &graph, const std::string &text, int opset = 14) {
   // GRU and RNN have two results.
   std::string two = graph;

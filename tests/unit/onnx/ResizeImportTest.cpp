@@ -21,12 +21,6 @@ void expectResample(const Outcome &outcome, const std::string &attributes,
   EXPECT_TRUE(outcome.has("-> tensor<" + result + "xf32>")) << result << outcome.ir;
 }
 
-void expectError(const Outcome &outcome, const std::string &text) {
-  EXPECT_NE(outcome.error.find(text), std::string::npos)
-      << "expected: " << text << "\ngot: " << outcome.error << outcome.ir;
-  EXPECT_EQ(outcome.exitCode, 1);
-}
-
 /// y, of h with one more attribute, resized to these sizes.
 Outcome bySizes(const std::string &attributes, const std::string &sizes, int opset = 13) {
   return importNodes(opset, "s = Constant <value_ints = [" + sizes + "]> () y = Resize <" +

@@ -8,8 +8,8 @@ using namespace syncline::test;
 namespace {
 
 /// softmax(scores + mask), p, without NaN, n, where `nodes` make the mask, of three places.
-Outcome withMask(const std::string &nodes, const std::string &inputs = "",
-                 const std::string &choice = "y = Where(n, zero, p)") {
+Outcome maskedSoftmax(const std::string &nodes, const std::string &inputs = "",
+                      const std::string &choice = "y = Where(n, zero, p)") {
   return importText(16,
                     "agraph (float[2,3,3] x" + inputs +
                         ") => (float[2,3,3] y) { w = RandomNormal <shape = [3]> () h = Mul(x, w) "
@@ -22,8 +22,8 @@ Outcome withMask(const std::string &nodes, const std::string &inputs = "",
 
 // No row of this mask is hidden, so that nothing is to be replaced.
 TEST(SoftmaxMask, KnownOnesThatHideNoRow) {
-  const Outcome outcome =
-      withMask("mask = Constant <value = float[3,3] {0, -1e38, -1e38, 0, 0, -1e38, 0, 0, 0}> ()");
+  const Outcome outcome = maskedSoftmax(
+      "mask = Constant <value = float[3,3] {0, -1e38, -1e38, 0, 0, -1e38, 0, 0, 0}> ()");
   EXPECT_EQ(outcome.error, "");
   EXPECT_EQ(outcome.count("nn.binary mask"), 0) << outcome.ir;
   EXPECT_EQ(outcome.count("nn.unary clip"), 0) << outcome.ir;
@@ -32,8 +32,8 @@ TEST(SoftmaxMask, KnownOnesThatHideNoRow) {
 // Minus infinity, as stock causal masks have it: from every place those behind it are hidden.
 TEST(SoftmaxMask, KnownInfinities) {
   const auto causal = [](const std::string &firstRow) {
-    return withMask("t = Constant <value = float[3,3] {" + firstRow +
-                    ", 1, 1, 0, 1, 1, 1}> () mask = Log(t)");
+    return maskedSoftmax("t = Constant <value = float[3,3] {" + firstRow +
+                         ", 1, 1, 0, 1, 1, 1}> () mask = Log(t)");
   };
   const Outcome outcome = causal("1, 0, 0"), hidden = causal("0, 0, 0");
   EXPECT_EQ(outcome.error, "");
@@ -59,9 +59,10 @@ TEST(SoftmaxMask, KnownOnesHideTheSameOfEachSample) {
 
 // A padded sample may have rows without a place.
 TEST(SoftmaxMask, ComputedOnes) {
-  const Outcome outcome = withMask("i = Constant <value = float[1] {-10}> () k = Cast <to = 9> (m) "
-                                   "mask = Where(k, zero, i)",
-                                   ", int64[2,1,3] m");
+  const Outcome outcome =
+      maskedSoftmax("i = Constant <value = float[1] {-10}> () k = Cast <to = 9> (m) "
+                    "mask = Where(k, zero, i)",
+                    ", int64[2,1,3] m");
   EXPECT_EQ(outcome.error, "");
   EXPECT_TRUE(outcome.has("nn.reduce sum")) << outcome.ir;
   EXPECT_TRUE(outcome.has("nn.broadcast")) << outcome.ir;
@@ -71,9 +72,9 @@ TEST(SoftmaxMask, ComputedOnes) {
 // The first question changes the mask, so that the second one has its answer.
 TEST(SoftmaxMask, AskedTwice) {
   const auto ask = [](const std::string &choice) {
-    return withMask("i = Constant <value = float[1] {-10}> () k = Cast <to = 9> (m) "
-                    "mask = Where(k, zero, i)",
-                    ", int64[2,1,3] m", choice);
+    return maskedSoftmax("i = Constant <value = float[1] {-10}> () k = Cast <to = 9> (m) "
+                         "mask = Where(k, zero, i)",
+                         ", int64[2,1,3] m", choice);
   };
   const Outcome once = ask("y = Where(n, zero, p)");
   const Outcome twice = ask("q = Where(n, zero, p) o = IsNaN(p) r = Where(o, zero, p) "
@@ -91,8 +92,8 @@ TEST(SoftmaxMask, PlacesOfTrainedScores) {
         "c = Constant <value = int64[1] {2}> () v, t = TopK(h, c) "
         "o = Sub(h, h) k = Cast <to = 9> (o) e = Constant <value = bool[1] {1}> () "
         "f = Expand(e, d) b = ScatterElements <axis = -1> (k, t, f)"}) {
-    const Outcome outcome =
-        withMask("d = Constant <value = int64[3] {2, 3, 2}> () " + std::string(places) + hidden);
+    const Outcome outcome = maskedSoftmax("d = Constant <value = int64[3] {2, 3, 2}> () " +
+                                          std::string(places) + hidden);
     EXPECT_EQ(outcome.error, "");
     EXPECT_TRUE(outcome.has("nn.reduce sum")) << outcome.ir;
   }
@@ -100,7 +101,7 @@ TEST(SoftmaxMask, PlacesOfTrainedScores) {
 
 // Only masks are looked at: scores that are trained have no derivative with respect to being NaN.
 TEST(SoftmaxMask, OthersAreRefused) {
-  const Outcome outcome = withMask("mask = Mul(h, h)");
+  const Outcome outcome = maskedSoftmax("mask = Mul(h, h)");
   EXPECT_NE(outcome.error.find("(IsNaN): expected a softmax over the last dimension of scores and "
                                "a mask that is added to them"),
             std::string::npos)

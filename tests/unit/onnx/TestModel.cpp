@@ -20,6 +20,12 @@ using namespace syncline::frontend;
 using namespace syncline::test;
 namespace fs = std::filesystem;
 
+void test::expectError(const Outcome &outcome, const std::string &text) {
+  EXPECT_NE(outcome.error.find(text), std::string::npos)
+      << "expected: " << text << "\ngot: " << outcome.error << outcome.ir;
+  EXPECT_EQ(outcome.exitCode, 1);
+}
+
 int Outcome::count(const std::string &text) const {
   int found = 0;
   for (size_t at = ir.find(text); at != std::string::npos; at = ir.find(text, at + 1))

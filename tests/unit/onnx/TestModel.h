@@ -27,6 +27,9 @@ struct Outcome {
   int count(const std::string &text) const;
 };
 
+/// Expects that the import failed for the user's input, with `text` in its message.
+void expectError(const Outcome &outcome, const std::string &text);
+
 using Edit = std::function<void(onnx::ModelProto &)>;
 
 /// Parses ONNX's textual form of a graph: `agraph (float[4,3] x) => (float[4,2] y) { ... }`.

@@ -29,12 +29,6 @@ void expect(const Outcome &outcome, const std::string &text) {
   EXPECT_TRUE(outcome.has(text)) << "expected: " << text << "\n" << outcome.ir;
 }
 
-void expectError(const Outcome &outcome, const std::string &text) {
-  EXPECT_NE(outcome.error.find(text), std::string::npos)
-      << "expected: " << text << "\ngot: " << outcome.error << outcome.ir;
-  EXPECT_EQ(outcome.exitCode, 1);
-}
-
 TEST(ConvTranspose, IsAGradientOfAConvolution) {
   expect(transposed("4,6,3,3", ""),
          "nn.conv_backward_data %3, %2 {" + window("0, 0", "0, 0", "1, 1") +

@@ -12,8 +12,6 @@ using namespace syncline::report;
 
 namespace {
 
-constexpr std::int64_t mebibyte = 1 << 20;
-
 /// DistributedDataParallel's rule: a bucket closes with the gradient that brings it to its entry,
 /// and the last entry repeats.
 std::vector<ModuleBytes> cutByRule(const std::vector<std::int64_t> &gradients,

@@ -2,6 +2,7 @@
 #include "frontend/report/SweepReport.h"
 
 #include "frontend/report/SweepJson.h"
+#include "tests/unit/report/Contains.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -13,10 +14,6 @@ using namespace syncline::report;
 using namespace syncline::sweep;
 
 namespace {
-
-bool says(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
 
 Sweep column(double step, BreakEven breakEven) {
   auto point = [&](double value) {
@@ -71,10 +68,11 @@ TEST(GridReportTest, Tables) {
 TEST(GridReportTest, NamesTheFirstOfEqualRates) {
   SweepGrid equal = grid();
   equal.columns[1] = column(2 * (1 - 1e-13), {});
-  EXPECT_TRUE(says(gridTable(equal), "most samples/s: 32.00 at slow 2, planner optimal\n"));
+  EXPECT_TRUE(contains(gridTable(equal), "most samples/s: 32.00 at slow 2, planner optimal\n"));
   Sweep sweep = column(2, {});
   sweep.points[0].step = sweep.points[1].step * (1 + 1e-13);
-  EXPECT_TRUE(says(sweepTable(sweep), "most samples/s: 32.00 at slow 1\n")) << sweepTable(sweep);
+  EXPECT_TRUE(contains(sweepTable(sweep), "most samples/s: 32.00 at slow 1\n"))
+      << sweepTable(sweep);
 }
 
 TEST(GridReportTest, SaysWhatIsUnknownOrTooLong) {
@@ -88,12 +86,12 @@ TEST(GridReportTest, SaysWhatIsUnknownOrTooLong) {
     }
   }
   const std::string text = gridTable(unknown);
-  EXPECT_FALSE(says(text, "efficiency by"));
-  EXPECT_FALSE(says(text, "most samples/s"));
-  EXPECT_TRUE(says(text, "1.000 s*")) << text;
-  EXPECT_TRUE(says(text, "* too long to simulate")) << text;
+  EXPECT_FALSE(contains(text, "efficiency by"));
+  EXPECT_FALSE(contains(text, "most samples/s"));
+  EXPECT_TRUE(contains(text, "1.000 s*")) << text;
+  EXPECT_TRUE(contains(text, "* too long to simulate")) << text;
   EXPECT_TRUE(text.ends_with("decisions are the plan's at every point\n")) << text;
-  EXPECT_TRUE(says(gridSvg(unknown, "t"), ">step; across"));
+  EXPECT_TRUE(contains(gridSvg(unknown, "t"), ">step; across"));
 }
 
 TEST(GridReportTest, Csv) {
@@ -109,12 +107,12 @@ TEST(GridReportTest, Csv) {
 TEST(GridReportTest, Picture) {
   SweepGrid many = grid();
   const std::string svg = gridSvg(many, "a < b");
-  EXPECT_TRUE(says(svg, "a &lt; b"));
-  EXPECT_TRUE(says(svg, "scaling efficiency"));
-  EXPECT_TRUE(says(svg, ">planner ddp:1MiB</text>"));
+  EXPECT_TRUE(contains(svg, "a &lt; b"));
+  EXPECT_TRUE(contains(svg, "scaling efficiency"));
+  EXPECT_TRUE(contains(svg, ">planner ddp:1MiB</text>"));
   many.columns[1].points.clear();
-  EXPECT_TRUE(says(gridSvg(many, ""), ">planner ddp:1MiB: none</text>"));
-  EXPECT_FALSE(says(svg, "nan"));
+  EXPECT_TRUE(contains(gridSvg(many, ""), ">planner ddp:1MiB: none</text>"));
+  EXPECT_FALSE(contains(svg, "nan"));
   EXPECT_EQ(std::ranges::count(svg, '\n'), std::ranges::count(gridSvg(grid(), "a < b"), '\n'));
 }
 
@@ -131,7 +129,8 @@ TEST(GridReportTest, BreakEven) {
   EXPECT_EQ(text({Kind::notMonotone, 0.75}),
             "efficiency passes 75 % more than once; it is above at slow 2\n");
   Sweep sweep = column(2, {Kind::from, 0.9, 1.5});
-  EXPECT_TRUE(says(sweepTable(sweep), "at slow 2\nfrom slow 1.5 on efficiency is above 90 %\n\n"))
+  EXPECT_TRUE(
+      contains(sweepTable(sweep), "at slow 2\nfrom slow 1.5 on efficiency is above 90 %\n\n"))
       << sweepTable(sweep);
   sweep.skipped.push_back({3, "too large"});
   EXPECT_EQ(breakEvenText(sweep), "from slow 1.5 on efficiency is above 90 %; unknown where values "
@@ -146,5 +145,5 @@ TEST(GridReportTest, JsonHasBothAxes) {
   const nlohmann::json first = nlohmann::json::parse(text.substr(0, text.find('\n')));
   EXPECT_EQ(first.at("at"), nlohmann::json({{"planner", "optimal"}, {"slow_factor", 1.0}}));
   EXPECT_EQ(std::ranges::count(text, '\n'), 4);
-  EXPECT_TRUE(says(text, "\"planner\":\"ddp:1MiB\"")) << text;
+  EXPECT_TRUE(contains(text, "\"planner\":\"ddp:1MiB\"")) << text;
 }

@@ -1,5 +1,6 @@
 // What other members of a bucket would cost, as text.
 #include "frontend/report/GroupingText.h"
+#include "tests/unit/report/Contains.h"
 
 #include <gtest/gtest.h>
 
@@ -43,10 +44,6 @@ Regrouping merged() {
 
 std::string textOf(Grouping grouping, bool optimal = false) {
   return groupingText(grouping, {.gradients = names, .planner = "ddp:1MiB", .optimal = optimal});
-}
-
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
 }
 
 } // namespace

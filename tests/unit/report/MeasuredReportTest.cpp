@@ -1,6 +1,7 @@
 // Predictions beside measurements: medians, errors, hints.
 #include "frontend/report/MeasuredReport.h"
 #include "tests/support/Results.h"
+#include "tests/unit/report/Contains.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -62,10 +63,6 @@ Comparison compare(const files::ChromeTrace &trace, double interference = 1) {
   auto comparison = compareMeasured(predicted, {{"conv", 0.010}}, trace, 0.05, "t.json");
   EXPECT_TRUE(comparison) << comparison.status().message();
   return comparison ? *comparison : Comparison();
-}
-
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
 }
 
 std::string failure(const files::ChromeTrace &trace) {

@@ -1,5 +1,6 @@
 // The explanation of an order as text.
 #include "frontend/report/OrderWhy.h"
+#include "tests/unit/report/Contains.h"
 
 #include <gtest/gtest.h>
 
@@ -50,10 +51,6 @@ OrderWhyContext context() {
   return {.gradients = {"fc.weight", "conv2.weight", "conv1.weight"},
           .reader = "/fc/Gemm",
           .planner = "optimal"};
-}
-
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // Two plans side by side: what is said to differ, what is folded, what is refused.
 #include "frontend/report/PlanDiff.h"
+#include "tests/unit/report/Contains.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -44,10 +45,6 @@ json planOf(const std::vector<Bucket> &buckets) {
 std::string diffOf(const json &left, const json &right) {
   Result<std::string> text = planDiff({left, "a.plan"}, {right, "b.plan"});
   return text ? *text : "error: " + text.status().message();
-}
-
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // A plan's picture: what it shows, what it escapes, and what it refuses.
 #include "frontend/report/PlanPlot.h"
+#include "tests/unit/report/Contains.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@ using nlohmann::json;
 namespace {
 
 /// Two buckets: the first by factors, reconstructed from 2 to 2.2 ms; the second exposed.
-json smallPlan() {
+json plottedPlan() {
   return json::parse(R"({
     "name": "small", "planner": "optimal", "ranks": 4,
     "buckets": [
@@ -36,18 +37,16 @@ std::size_t count(const std::string &text, const std::string &part) {
   return found;
 }
 
-bool contains(const std::string &text, const std::string &part) { return count(text, part) > 0; }
-
 } // namespace
 
 TEST(PlanPlot, SaysWhatThePlanIs) {
-  const std::string svg = svgOf(smallPlan());
+  const std::string svg = svgOf(plottedPlan());
   EXPECT_TRUE(contains(svg, ">plan small, planner optimal: step 3.10 ms in virtual time<")) << svg;
   EXPECT_TRUE(contains(svg, ">4 ranks, 2 messages, 500 us of communication exposed<")) << svg;
 }
 
 TEST(PlanPlot, DrawsABarABucketWithWhatItIs) {
-  const std::string svg = svgOf(smallPlan());
+  const std::string svg = svgOf(plottedPlan());
   EXPECT_TRUE(contains(svg, "fill=\"#1e8449\"><title>bucket 0: fc.weight .. fc.bias (2), 3072 B, "
                             "factors; ready at 1.00 ms, travels 1.00 ms to 1.50 ms, exposed 0 s<"))
       << svg;
@@ -57,7 +56,7 @@ TEST(PlanPlot, DrawsABarABucketWithWhatItIs) {
 // A message that ends in the next step stands in two parts: at the step's end, and at the
 // beginning, where the forward pass waits for that of the step before.
 TEST(PlanPlot, DrawsWhatCrossesIntoTheNextStep) {
-  json plan = smallPlan();
+  json plan = plottedPlan();
   plan["overlap"] = "step";
   plan["predicted"]["step"] = 0.0021;
   plan["predicted"]["forward_end"] = 0.001;
@@ -71,7 +70,7 @@ TEST(PlanPlot, DrawsWhatCrossesIntoTheNextStep) {
 
 // All updates stand at the end of a step that clips gradients.
 TEST(PlanPlot, DrawsClippedUpdatesAtTheEnd) {
-  json plan = smallPlan();
+  json plan = plottedPlan();
   EXPECT_TRUE(contains(svgOf(plan), "updates of bucket 1"));
   plan["clip_norm"] = 1.0;
   plan["predicted"]["step"] = 0.0035;
@@ -83,7 +82,7 @@ TEST(PlanPlot, DrawsClippedUpdatesAtTheEnd) {
 // The picture of a step of several micro-batches is that of the last one, in which all
 // messages travel.
 TEST(PlanPlot, DrawsTheLastMicroBatch) {
-  json plan = smallPlan();
+  json plan = plottedPlan();
   plan["accumulate"] = 3;
   plan["predicted"]["micro_batch"] = 0.002;
   plan["predicted"]["step"] = 0.0071;
@@ -94,19 +93,19 @@ TEST(PlanPlot, DrawsTheLastMicroBatch) {
 
 // The axis has 760 pixels for 3.1 ms, from 110 on.
 TEST(PlanPlot, HatchesTheExposedPart) {
-  const std::string svg = svgOf(smallPlan());
+  const std::string svg = svgOf(plottedPlan());
   EXPECT_TRUE(contains(svg, "<rect x=\"722.9\" y=\"164.0\" width=\"122.6\" height=\"34.0\" "
                             "fill=\"url(#exposed)\"><title>bucket 1:"))
       << svg;
   EXPECT_TRUE(contains(svg, ">exposed: computation waits<"));
-  json hidden = smallPlan();
+  json hidden = plottedPlan();
   hidden["buckets"][1]["exposed"] = 0.0;
   EXPECT_FALSE(contains(svgOf(hidden), "computation waits"));
 }
 
 // Channels divide the height of their row, so that messages at the same time are all seen.
 TEST(PlanPlot, DrawsChannelsOverEachOther) {
-  json plan = smallPlan();
+  json plan = plottedPlan();
   plan["buckets"][1]["channel"] = 1;
   const std::string svg = svgOf(plan);
   EXPECT_TRUE(contains(svg, "y=\"164.0\" width=\"122.6\" height=\"17.0\" fill=\"#1e8449\"")) << svg;
@@ -118,7 +117,7 @@ TEST(PlanPlot, DrawsChannelsOverEachOther) {
 // Behind the backward pass a rank reconstructs, updates, and waits for the next message. The first
 // bucket has three quarters of the bytes, and so of the 0.4 ms of updates.
 TEST(PlanPlot, DrawsComputation) {
-  const std::string svg = svgOf(smallPlan());
+  const std::string svg = svgOf(plottedPlan());
   EXPECT_TRUE(contains(svg, "<title>forward: 0 s to 500 us<")) << svg;
   EXPECT_TRUE(contains(svg, "<title>backward: 500 us to 2.00 ms<")) << svg;
   EXPECT_TRUE(contains(svg, "<title>reconstruction of bucket 0: 2.00 ms to 2.20 ms<")) << svg;
@@ -127,20 +126,20 @@ TEST(PlanPlot, DrawsComputation) {
 }
 
 TEST(PlanPlot, AReduceScatterUpdatesItself) {
-  json plan = smallPlan();
+  json plan = plottedPlan();
   plan["buckets"][1]["scheme"] = "reduce-scatter";
   EXPECT_FALSE(contains(svgOf(plan), "updates of bucket 1"));
 }
 
 TEST(PlanPlot, NamesTheAxisUnit) {
-  const std::string svg = svgOf(smallPlan());
+  const std::string svg = svgOf(plottedPlan());
   EXPECT_TRUE(contains(svg, ">virtual time in ms<"));
   EXPECT_TRUE(contains(svg, ">0.5<"));
   EXPECT_TRUE(contains(svg, ">3<"));
 }
 
 TEST(PlanPlot, EscapesNames) {
-  json plan = smallPlan();
+  json plan = plottedPlan();
   plan["name"] = "a<b>&\"c\"\x1b[31m";
   plan["planner"] = "\xef\xbf\xbe";
   plan["buckets"][0]["members"] = {"</title><script>", "\n\x7f"};
@@ -153,7 +152,7 @@ TEST(PlanPlot, EscapesNames) {
 }
 
 TEST(PlanPlot, DrawsAnEmptyPlan) {
-  json plan = smallPlan();
+  json plan = plottedPlan();
   plan["buckets"] = json::array();
   for (json &time : plan["predicted"])
     time = 0.0;
@@ -164,7 +163,7 @@ TEST(PlanPlot, DrawsAnEmptyPlan) {
 
 // Whatever a plan states, coordinates are finite.
 TEST(PlanPlot, DrawsExtremeTimes) {
-  json plan = smallPlan();
+  json plan = plottedPlan();
   plan["predicted"]["updates"] = 1e308;
   plan["buckets"][0]["bytes"] = 9e18;
   plan["buckets"][1]["start"] = 1e308;
@@ -177,11 +176,11 @@ TEST(PlanPlot, DrawsExtremeTimes) {
 TEST(PlanPlot, RefusesWhatIsNoPlan) {
   EXPECT_EQ(svgOf(json::object()),
             "the plan does not follow its schema: key 'predicted' not found");
-  json plan = smallPlan();
+  json plan = plottedPlan();
   plan["buckets"][0]["ready"] = -1.0;
   EXPECT_EQ(svgOf(plan), "the plan does not follow its schema: expected 'ready' of 0 s or more, "
                          "got -1.00 s");
-  plan = smallPlan();
+  plan = plottedPlan();
   plan["buckets"][0]["bytes"] = -1;
   EXPECT_EQ(svgOf(plan),
             "the plan does not follow its schema: expected 'bytes' of 0 or more, got -1");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frontend/report/PlanReport.h"
+#include "tests/unit/report/Contains.h"
 
 #include <nlohmann/json.hpp>
 
@@ -30,10 +31,6 @@ inline json smallPlan() {
 inline std::string reportOf(const json &plan, bool allMembers = false) {
   Result<std::string> report = planReport(plan, allMembers);
   return report ? *report : report.status().message();
-}
-
-inline bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
 }
 
 } // namespace syncline::report

@@ -1,5 +1,6 @@
 // An explanation as text.
 #include "frontend/report/WhyReport.h"
+#include "tests/unit/report/Contains.h"
 
 #include <gtest/gtest.h>
 
@@ -44,10 +45,6 @@ WhyContext context() {
           .mates = {},
           .piggybacks = {},
           .updates = 0};
-}
-
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
 }
 
 } // namespace

@@ -101,12 +101,12 @@ TEST(Links, ClosedEndIsLost) {
 }
 
 /// A wire between two ends of this process, the first with a time limit.
-struct Pair {
+struct WirePair {
   std::pair<Socket, Socket> ends = Socket::pair();
   const int descriptor = ends.first.get();
   std::unique_ptr<Wire> wire;
 
-  explicit Pair(double seconds, std::shared_ptr<const MessageTag> tag = {}) {
+  explicit WirePair(double seconds, std::shared_ptr<const MessageTag> tag = {}) {
     auto made = TcpWire::create(std::move(ends.first), seconds, "rank 1", std::move(tag));
     EXPECT_TRUE(made.isOk()) << made.status().message();
     wire = std::move(*made);
@@ -132,14 +132,14 @@ TEST(Links, WaitsAreLimited) {
     EXPECT_EQ(s.kind(), ErrorKind::peerLost);
     EXPECT_EQ(s.message(), "lost rank 1: no message moved in time");
   };
-  Pair silent(0.01);
+  WirePair silent(0.01);
   expectLate(failureOf(std::move(silent.wire), /*sends=*/false, 8));
-  Pair halting(0.01);
+  WirePair halting(0.01);
   const std::uint64_t length = 64;
   const std::string begun(reinterpret_cast<const char *>(&length), sizeof length);
   EXPECT_TRUE(halting.ends.second.sendAll(begun + "abc", deadlineIn(test::patience)));
   expectLate(failureOf(std::move(halting.wire), /*sends=*/false, 64));
-  Pair full(0.01);
+  WirePair full(0.01);
   expectLate(failureOf(std::move(full.wire), /*sends=*/true, 1u << 20));
 }
 
@@ -148,7 +148,7 @@ std::string refusalOf(std::uint8_t own, std::uint8_t sent) {
   auto tag = std::make_shared<MessageTag>();
   tag->present = own;
   tag->meaning = [](std::uint8_t number) { return "purpose " + std::to_string(number); };
-  Pair pair(test::patience, own == 0 ? nullptr : tag);
+  WirePair pair(test::patience, own == 0 ? nullptr : tag);
   const std::uint64_t head = 8 | std::uint64_t{sent} << 56;
   const std::string message(reinterpret_cast<const char *>(&head), sizeof head);
   EXPECT_TRUE(pair.ends.second.sendAll(message + "12345678", deadlineIn(test::patience)));
@@ -178,10 +178,10 @@ TEST(Links, OwnFailuresNameNobody) {
     const Status thrown = failureOf(std::make_unique<ExhaustedWire>(), sends, 8);
     EXPECT_EQ(thrown.kind(), ErrorKind::badInput);
     EXPECT_EQ(thrown.message(), "out of memory");
-    Pair pair(test::patience);
-    const int other = open("/dev/null", O_RDWR | O_CLOEXEC);
-    dup2(other, pair.descriptor);
-    close(other);
+    WirePair pair(test::patience);
+    const int other = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    ::dup2(other, pair.descriptor);
+    ::close(other);
     const Status refused = failureOf(std::move(pair.wire), sends, 8);
     EXPECT_EQ(refused.kind(), ErrorKind::badInput);
     EXPECT_EQ(refused.message(), std::string("cannot ") + (sends ? "send" : "receive") +

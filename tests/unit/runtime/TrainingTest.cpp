@@ -148,12 +148,12 @@ TEST(TrainingRun, RanksAgreeBitByBit) {
 }
 
 /// The parameters that rank 0 and rank 3 of four hold after three steps.
-struct Trained {
+struct TrainedFiles {
   std::string first, last;
 };
 
 /// `perNode` ranks a node, each rank started by itself as torchrun does.
-Trained trainBy(const std::string &scheme, int perNode) {
+TrainedFiles trainBy(const std::string &scheme, int perNode) {
   TinyPlan plan(4, 2, "", scheme);
   TemporaryFolder files;
   std::map<std::string, std::string> environment{{"WORLD_SIZE", "4"},
@@ -181,7 +181,7 @@ TEST(TrainingRun, EverySchemeTrains) {
   ASSERT_EQ(ring.size(), 128 + 48u);
   for (const char *scheme : {"recursive-doubling", "halving-doubling", "tree", "hierarchical",
                              "parameter-server", "reduce-scatter", "factors"}) {
-    Trained trained = trainBy(scheme, 2);
+    TrainedFiles trained = trainBy(scheme, 2);
     EXPECT_EQ(trained.first, trained.last) << scheme;
     ASSERT_EQ(trained.first.size(), ring.size()) << scheme;
     for (std::size_t at = 128; at < ring.size(); at += 4) {

@@ -86,7 +86,7 @@ public:
   }
   std::span<const core::StepTensor> tensors() const override { return all; }
   int find(Space, std::string_view) const override { return -1; }
-  Interval space(Space) override { return {}; }
+  core::Interval space(Space) override { return {}; }
   Status read(int tensor, std::span<std::byte> dense) override {
     std::memcpy(dense.data(), values[static_cast<std::size_t>(tensor)].data(), dense.size());
     return Status::ok();
