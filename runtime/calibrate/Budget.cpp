@@ -24,4 +24,8 @@ Allotment allot(std::span<const double> costs, double seconds) {
   return result;
 }
 
+double timeFor(double wanted, StageTime stage, double taken) {
+  return std::max(wanted / (stage.end - stage.begin), (wanted + taken) / stage.end);
+}
+
 } // namespace syncline::calibrate

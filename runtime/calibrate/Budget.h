@@ -1,4 +1,4 @@
-// Sharing the time among message sizes. Pure functions.
+// Sharing the time among stages and message sizes. Pure functions.
 #pragma once
 
 #include <span>
@@ -20,5 +20,15 @@ struct Allotment {
 /// Chooses sizes for `seconds`. `costs` are the least seconds of each size, for all schemes,
 /// shortest messages first.
 Allotment allot(std::span<const double> costs, double seconds);
+
+/// The part of a calibration's time at which a stage begins, if stages before use up theirs, and
+/// that at which it ends. At least 0, at most 1.
+struct StageTime {
+  double begin = 0, end = 1;
+};
+
+/// Seconds of a calibration in which the stage has `wanted` seconds, also where stages before take
+/// `taken` seconds.
+double timeFor(double wanted, StageTime stage, double taken);
 
 } // namespace syncline::calibrate

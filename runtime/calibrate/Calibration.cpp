@@ -27,13 +27,6 @@ constexpr double leastBeside = 1;
 /// Whether computation is measured beside messages by this scheme, besides those by the ring.
 bool isOther(Scheme scheme) { return isSum(scheme) && scheme != Scheme::ring; }
 
-/// Seconds of a calibration that has time for computation beside so many other schemes. Stages
-/// before take at most `share` of it, or the seconds `taken` that they cannot go below.
-double secondsFor(int others, double share, double taken) {
-  const double wanted = 2 * others * leastBeside;
-  return std::max(wanted / (overlapEnd - share), (wanted + taken) / overlapEnd);
-}
-
 } // namespace
 
 std::vector<std::int64_t> defaultSizes() {
@@ -95,6 +88,8 @@ Result<KernelFinding> Calibration::measureKernel(const Kernel &kernel, double un
   SYNCLINE_TRY_GET(summaries,
                    repeat(std::span(&sample, 1), {.minRounds = minRounds, .until = until},
                           [&] { return team->now(); }));
+  // Warm-ups come first, and do not count.
+  fastest.erase(fastest.begin(), fastest.end() - summaries->front().samples);
   return KernelFinding{kernel.name, kernel.flops, kernel.bytes, summaries->front(),
                        summarize(fastest).median};
 }
@@ -197,7 +192,7 @@ Status Calibration::measureOverlap() {
   // The ring has half of the time, or all: it stands for schemes that are not measured, too.
   if (const double now = team->now(); (until - now) / 2 < others * leastBeside) {
     const double share = insideEnd + (with.latencyOverlap ? (overlapEnd - insideEnd) / 3 : 0);
-    findings.besideOthers = secondsFor(others, share, now);
+    findings.besideOthers = timeFor(2 * others * leastBeside, {share, overlapEnd}, now);
     others = 0;
   }
   SYNCLINE_TRY_GET(ring, measureOverlap(Scheme::ring, others > 0 ? deadline(until, 2) : until));

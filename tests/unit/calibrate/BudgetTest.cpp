@@ -31,5 +31,11 @@ TEST(Budget, LeastCosts) {
   EXPECT_LT(minCost(longMessage), minCost(0.99 * longMessage));
 }
 
+// Stages before take their part of the time, or the seconds that they cannot go below.
+TEST(Budget, TimeForAStage) {
+  EXPECT_DOUBLE_EQ(timeFor(3, {0.25, 0.5}, 2), 12);
+  EXPECT_DOUBLE_EQ(timeFor(3, {0.25, 0.5}, 4), 14);
+}
+
 } // namespace
 } // namespace syncline::calibrate
