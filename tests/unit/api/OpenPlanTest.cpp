@@ -3,8 +3,8 @@
 
 #include "syncline.h"
 
-#include <chrono>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -181,15 +181,15 @@ TEST(OpenPlan, RefusesWhatIsClosedOrNull) {
   EXPECT_EQ(refusal(syncline_group_join(plan, nullptr, &group, &error)), closed);
 }
 
-/// A file of 3 GiB, of which no byte is read.
+/// A file of 3 GiB, of which no byte is read: that would take more of a processor.
 TEST(OpenPlan, RefusesALargeFile) {
   const PlanOfMessages folder(2, {{}});
   std::filesystem::resize_file(folder.folder() + "/plan.json", std::uintmax_t{3} << 30);
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   EXPECT_EQ(refusal(folder.folder()), "'" + folder.folder() +
                                           "/plan.json': expected at most 268435456 bytes, got "
                                           "3221225472");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  EXPECT_LT(std::clock() - begin, CLOCKS_PER_SEC / 5);
 }
 
 TEST(OpenPlan, ChoosesTheCheapestScheme) {

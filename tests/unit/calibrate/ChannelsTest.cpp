@@ -77,9 +77,9 @@ TEST(Channels, MeasureEveryScheme) {
   EXPECT_EQ(f.device.memory.front().name, "copy of a tensor");
   EXPECT_LT(f.device.smallest.seconds.median, 1e-3);
   // Samples of 20 ms are short beside what else a machine does: no more than that they are there.
-  EXPECT_GT(f.interference.messages.median, 0.1);
+  EXPECT_GT(f.interference.messages.median, 0);
   EXPECT_GE(f.interference.computation.samples, 3);
-  EXPECT_GT(f.interference.computation.median, 0.1);
+  EXPECT_GT(f.interference.computation.median, 0);
   EXPECT_GE(f.interference.beside.samples, 1);
   EXPECT_GE(f.interference.bytes, Overlap::minBytes);
 }
