@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <random>
+#include <tuple>
 
 namespace syncline::cpu {
 namespace {
@@ -80,7 +81,37 @@ void expectAgreement(const Shape &x, const Shape &y, const core::Resampling &r,
   }
 }
 
+/// An image after one dimension and then the other: 0 is the outer one.
+std::vector<float> inTurn(const core::Resampling &r, Shape image, const Shape &to,
+                          std::vector<float> values, std::initializer_list<std::size_t> turns) {
+  for (const std::size_t i : turns) {
+    const ResamplePass pass(core::bandsOf(r, i, image[i], to[i]));
+    const std::int64_t before = i == 0 ? 1 : image[0], behind = i == 0 ? image[1] : 1;
+    image[i] = to[i];
+    std::vector<float> next(static_cast<std::size_t>(core::elementCount(image)));
+    pass.apply({values.data(), 1}, {next.data(), 1}, before, behind, 1);
+    values = std::move(next);
+  }
+  return values;
+}
+
 } // namespace
+
+// Elements between two dimensions are as few as can be; rounding tells which came first.
+TEST(Resample, DimensionsThatShrinkComeFirst) {
+  for (const auto &[from, to, isOuterFirst] :
+       {std::tuple(Shape{5, 7}, Shape{11, 3}, false), std::tuple(Shape{7, 5}, Shape{3, 11}, true),
+        std::tuple(Shape{5, 5}, Shape{7, 9}, true), std::tuple(Shape{5, 5}, Shape{7, 7}, false),
+        std::tuple(Shape{7, 7}, Shape{5, 5}, true)}) {
+    const core::Resampling r = linearOf({0, 1}, from, to, false);
+    const std::vector<float> values = randomValues(core::elementCount(from));
+    const auto outerFirst = inTurn(r, from, to, values, {0, 1});
+    const auto innerFirst = inTurn(r, from, to, values, {1, 0});
+    EXPECT_NE(outerFirst, innerFirst);
+    EXPECT_EQ(resized(plainLayout(from, DataType::f32), r, to, values),
+              isOuterFirst ? outerFirst : innerFirst);
+  }
+}
 
 TEST(Resample, LayoutsAgree) {
   for (const std::int64_t channels : {1, 3, 16, 65, 150})
