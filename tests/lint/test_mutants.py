@@ -63,6 +63,13 @@ PRINTED = {
     "python e2e/test_x.py": "test_one (x.X.test_one) ... ok\nERROR: test_two (x.X.test_two)\n",
     "ctest": "The following tests FAILED:\n\t  3 - unit-y (Failed)\nErrors while running CTest\n",
 }
+HUNG = """    Start 1: unit-x
+    Start 2: unit-y
+1: [ RUN      ] A.one
+1/3 Test #2: unit-y ...........................   Passed    1.00 sec
+    Start 3: unit-x2
+2/3 Test #3: unit-x2 ..........................   Passed    1.00 sec
+"""
 FAILING = ["B/C.two/0", "merge/b.mlir", "test_two (x.X.test_two)", "unit-y"]
 # Prints a line every second for longer than the limit, or leaves a child and hangs.
 SLOW = """#!/bin/bash
@@ -153,6 +160,8 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(stages.Stage.judge("unit-x", -11, printed, 9), ("A.two", "exit code -11"))
         hung = stages.Stage.judge("unit-x", None, printed, 9)
         self.assertEqual(hung, ("A.two", "the limit of 9 s"))
+        hung = stages.Stage.judge("ctest", None, HUNG, 9)
+        self.assertEqual(hung, ("unit-x", "the limit of 9 s"))
 
     def test_limit_is_one_test_s(self):
         """A stage may go on while it prints; its processes end with it, its children too."""

@@ -42,7 +42,7 @@ REST = ("e2e", "numerics", "fuzz")  # folders of Python tests, behind ctest
 RUNNING = {
     "gtest": r"\[ RUN      \] (\S+)",
     "python": r"^(test_\w+ \([\w.]+\)) ?",
-    "ctest": r"Start +\d+: (\S+)",
+    "ctest": r"(?s)Start +\d+: (\S+)\n(?!.*Test +#\d+: \1 )",  # has not ended
 }
 FAILED = {
     "gtest": r"^\[  FAILED  \] (\S+?),? ",
@@ -94,10 +94,10 @@ class Stage:
             path = tests / rest[0]
             chosen = ["-k", only.split()[0]] if only else []
             return [PYTHON, "-m", "unittest", "-v", "-f", *chosen, path.stem], path.parent
-        words = ["ctest", "--test-dir", self.build, "-LE", "long", "--stop-on-failure"]
-        words += ["-j", os.cpu_count()]
+        # With -V each of a program's hundreds of tests prints.
+        words = ["ctest", "--test-dir", self.build, "-LE", "long", "--stop-on-failure", "-V"]
         chosen = ["-R", f"^{re.escape(only)}$"] if only else ["-E", NOT_JUDGES]
-        return [*words, "--timeout", self.limit, *chosen], None
+        return [*words, "-j", os.cpu_count(), *chosen], None
 
     def lit(self):
         """How ctest calls lit, less the folder."""
