@@ -21,14 +21,14 @@ struct Allotment {
 /// shortest messages first.
 Allotment allot(std::span<const double> costs, double seconds);
 
-/// The part of a calibration's time at which a stage begins, if stages before use up theirs, and
-/// that at which it ends. At least 0, at most 1.
+/// When a stage begins, where stages before use up their time, and when it ends: parts of the whole
+/// calibration's time, 0 <= begin < end <= 1.
 struct StageTime {
   double begin = 0, end = 1;
 };
 
-/// Seconds of a calibration in which the stage has `wanted` seconds, also where stages before take
-/// `taken` seconds.
+/// Seconds that a whole calibration needs, for the stage to have `wanted` seconds. Stages before
+/// use up their time, or take `taken` seconds where that is more.
 double timeFor(double wanted, StageTime stage, double taken);
 
 } // namespace syncline::calibrate

@@ -88,8 +88,7 @@ Result<KernelFinding> Calibration::measureKernel(const Kernel &kernel, double un
   SYNCLINE_TRY_GET(summaries,
                    repeat(std::span(&sample, 1), {.minRounds = minRounds, .until = until},
                           [&] { return team->now(); }));
-  // Warm-ups come first, and do not count.
-  fastest.erase(fastest.begin(), fastest.end() - summaries->front().samples);
+  removeWarmUps(fastest, summaries->front());
   return KernelFinding{kernel.name, kernel.flops, kernel.bytes, summaries->front(),
                        summarize(fastest).median};
 }
@@ -150,8 +149,7 @@ Result<SizeFinding> Calibration::measureSize(Team &ranks, const TimedScheme &sch
   if (last >= longMessage)
     rule = {.minRounds = 2, .stableRounds = minRounds, .warmUps = 0, .until = until};
   SYNCLINE_TRY_GET(summaries, repeat(std::span(&sample, 1), rule, [&] { return ranks.now(); }));
-  // Warm-ups come first, and do not count.
-  single.erase(single.begin(), single.end() - summaries->front().samples);
+  removeWarmUps(single, summaries->front());
   return SizeFinding{bytes, summaries->front(), isSingle ? single : std::vector<double>()};
 }
 

@@ -106,8 +106,7 @@ Result<Interference> Overlap::measure(double until) {
                      .messages = {}};
   for (auto [samples, into] :
        {std::pair(&row.products, &found.products), std::pair(&row.memory, &found.memory)}) {
-    // Warm-ups come first, and do not count.
-    samples->erase(samples->begin(), samples->end() - found.computation.samples);
+    removeWarmUps(*samples, found.computation);
     *into = summarize(*samples);
   }
   return found;

@@ -10,6 +10,10 @@ Result<double> takeWarm(const Sample &sample) {
   return first ? sample() : first;
 }
 
+void removeWarmUps(std::vector<double> &values, const Summary &counted) {
+  values.erase(values.begin(), values.end() - counted.samples);
+}
+
 Result<std::vector<Summary>> repeat(std::span<const Sample> conditions, const StopRule &rule,
                                     const std::function<double()> &now) {
   std::vector<std::vector<double>> samples(conditions.size());

@@ -26,6 +26,9 @@ using Sample = std::function<Result<double>()>;
 /// kernels in it.
 Result<double> takeWarm(const Sample &sample);
 
+/// Removes from values, of which every round of repeat() has appended one, those of warm-ups.
+void removeWarmUps(std::vector<double> &values, const Summary &counted);
+
 /// Takes one sample of each condition in turn, so that drift affects all conditions alike, until
 /// all medians are stable or the rule ends the measurement. Samples and `now` must return the same
 /// values on all ranks, so that all ranks stop together.

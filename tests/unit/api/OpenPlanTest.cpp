@@ -181,7 +181,7 @@ TEST(OpenPlan, RefusesWhatIsClosedOrNull) {
   EXPECT_EQ(refusal(syncline_group_join(plan, nullptr, &group, &error)), closed);
 }
 
-/// A file of 3 GiB, of which no byte is read: that would take more of a processor.
+/// A file of 3 GiB is not read: reading it would take a processor longer than 0.2 s.
 TEST(OpenPlan, RefusesALargeFile) {
   const PlanOfMessages folder(2, {{}});
   std::filesystem::resize_file(folder.folder() + "/plan.json", std::uintmax_t{3} << 30);

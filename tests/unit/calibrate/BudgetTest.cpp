@@ -31,7 +31,7 @@ TEST(Budget, LeastCosts) {
   EXPECT_LT(minCost(longMessage), minCost(0.99 * longMessage));
 }
 
-// Stages before take their part of the time, or the seconds that they cannot go below.
+// Stages before use up their part of the time, or take more.
 TEST(Budget, TimeForAStage) {
   EXPECT_DOUBLE_EQ(timeFor(3, {0.25, 0.5}, 2), 12);
   EXPECT_DOUBLE_EQ(timeFor(3, {0.25, 0.5}, 4), 14);

@@ -21,10 +21,14 @@ TEST(Repeat, StopsWhenStable) {
 
 // The first round, which is always slow, is in no summary.
 TEST(Repeat, ThrowsTheFirstRoundAway) {
-  bool isFirst = true;
-  const Sample sample = [&]() -> Result<double> { return std::exchange(isFirst, false) ? 100 : 1; };
+  std::vector<double> taken;
+  const Sample sample = [&]() -> Result<double> {
+    return taken.emplace_back(taken.empty() ? 100 : 1);
+  };
   const auto summaries = repeat(std::span(&sample, 1), {.until = 1}, never);
   EXPECT_DOUBLE_EQ((*summaries)[0].upperQuartile, 1);
+  removeWarmUps(taken, (*summaries)[0]);
+  EXPECT_EQ(taken, std::vector<double>(fewestForInterval, 1));
 }
 
 // One noisy condition keeps the other going, turn by turn; their medians are right.

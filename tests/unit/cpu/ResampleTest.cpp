@@ -81,7 +81,8 @@ void expectAgreement(const Shape &x, const Shape &y, const core::Resampling &r,
   }
 }
 
-/// An image after one dimension and then the other: 0 is the outer one.
+/// The image, resized along one dimension and then the other, in the order of `turns`: 0 is the
+/// outer one.
 std::vector<float> inTurn(const core::Resampling &r, Shape image, const Shape &to,
                           std::vector<float> values, std::initializer_list<std::size_t> turns) {
   for (const std::size_t i : turns) {
@@ -97,12 +98,13 @@ std::vector<float> inTurn(const core::Resampling &r, Shape image, const Shape &t
 
 } // namespace
 
-// Elements between two dimensions are as few as can be; rounding tells which came first.
+// The tensor between two dimensions is as small as can be. Rounding tells which one came first.
 TEST(Resample, DimensionsThatShrinkComeFirst) {
-  for (const auto &[from, to, isOuterFirst] :
-       {std::tuple(Shape{5, 7}, Shape{11, 3}, false), std::tuple(Shape{7, 5}, Shape{3, 11}, true),
-        std::tuple(Shape{5, 5}, Shape{7, 9}, true), std::tuple(Shape{5, 5}, Shape{7, 7}, false),
-        std::tuple(Shape{7, 7}, Shape{5, 5}, true)}) {
+  for (const auto &[from, to, isOuterFirst] : {std::tuple(Shape{35, 49}, Shape{77, 21}, false),
+                                               std::tuple(Shape{49, 35}, Shape{21, 77}, true),
+                                               std::tuple(Shape{35, 35}, Shape{49, 63}, true),
+                                               std::tuple(Shape{35, 35}, Shape{49, 49}, false),
+                                               std::tuple(Shape{49, 49}, Shape{35, 35}, true)}) {
     const core::Resampling r = linearOf({0, 1}, from, to, false);
     const std::vector<float> values = randomValues(core::elementCount(from));
     const auto outerFirst = inTurn(r, from, to, values, {0, 1});
