@@ -7,6 +7,9 @@
 #
 # BUILD names another build folder, as for samples/setup.sh. What tests/run.py takes besides is passed
 # on. The last line is "N passed, N failed, N skipped". Exit code: 0 when none failed.
+#
+# Run it at the usual priority: some tests give ranks a limit of a few seconds. In the scheduling
+# class SCHED_IDLE, beside other load, a process can wait longer than that for a processor.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -9,13 +9,10 @@
 # (runtime/cpu/README.md). Rounds are logged in tests/stress.jsonl of the build folder. Called again
 # with these numbers and this source, the script goes on behind the last round. Exit code: 0 when no
 # test ever failed.
-#
-# Run it at the usual priority. Some tests wait 3 s for a rank that hangs, and a rank of the class
-# SCHED_IDLE beneath other load may not get a processor for that long.
 set -euo pipefail
 
 if [[ ! ${1-} =~ ^[0-9]+$ || ! ${2-1} =~ ^[0-9]+$ ]]; then
-  sed -n '2,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 fi
 exec /usr/bin/python3 "$(dirname "${BASH_SOURCE[0]}")/runner/stress.py" "$@"
